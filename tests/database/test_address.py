@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.database.address import file_of, parse_address
+from sqlwright.database.address import file_of, parse_address, shown_address
 from sqlwright.errors import DatabaseUnavailable
 
 
@@ -60,7 +60,22 @@ def test_paths(text: str, path: str) -> None:
             "postgres",
             "postgres://ann@/run/pg:5432/shop",
         ),
+        (
+            "postgresql://ann:s3cret@A.example:5433,b.example,[::1]:5434/shop",
+            "postgres",
+            "postgres://ann@a.example:5433,b.example:5432,[::1]:5434/shop",
+        ),
+        (
+            "postgresql://ann:x@s3cret@db.example/shop",
+            "postgres",
+            "postgres://ann@db.example:5432/shop",
+        ),
         ("mysql://ann:s3cret@db.example/shop", "mysql", "mysql://ann@db.example:3306/shop"),
+        (
+            "mysql://ann:s3cret@/shop?unix_socket=/run/a.sock",
+            "mysql",
+            "mysql://ann@/run/a.sock/shop",
+        ),
         ("mysql+pymysql://ann:s3cret@db.example/shop", "mysql", "mysql://ann@db.example:3306/shop"),
         ("mariadb://ann:s3cret@db.example/shop", "mysql", "mysql://ann@db.example:3306/shop"),
         ("oracle://ann:s3cret@db.example/shop", "generic", "oracle://ann@db.example/shop"),
@@ -90,11 +105,43 @@ def test_servers_by_their_urls(
     assert "s3cret" not in f"{address.url} {address.identity} {address.name} {address!r}"
 
 
-@pytest.mark.parametrize("url", ["postgresql://ann:s3cret@[::1/shop", "oracle://"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:s3cret@[::1/shop",
+        "oracle://",
+        "postgresql://ann:x/s3cret@db.example/shop",
+        "postgresql://ann:12/s3cret@db.example/shop",
+        "postgresql://ann:x#s3cret@db.example/shop",
+        "postgresql://ann:12?s3cret@db.example/shop",
+        "mysql://ann:x@y/s3cret@db.example/shop",
+    ],
+)
 def test_urls_of_nothing(url: str) -> None:
     with pytest.raises(DatabaseUnavailable) as caught:
         parse_address(url)
-    assert "s3cret" not in f"{caught.value} {caught.value.hint}"
+    assert caught.value.hint
+    assert "s3cret" not in f"{caught.value} {caught.value.hint} {shown_address(url)}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("shop.db", "shop.db"),
+        ("sqlite:///shop.db?mode=ro", "sqlite:///shop.db?mode=ro"),
+        ("postgresql://ann:s3cret@db.example/shop?a=b", "postgresql://ann@db.example/shop"),
+        ("postgresql://db.example/shop?user=ann&password=s3cret", "postgresql://db.example/shop"),
+        ("postgresql://ann:s3cret@a:1,b:2/shop", "postgresql://ann@a:1,b:2/shop"),
+        ("postgresql://ann:x/s3cret@db.example/shop", "postgresql://..."),
+        ("host=db user=ann password=s3cret", "..."),
+    ],
+)
+def test_what_is_shown(typed: str, shown: str) -> None:
+    assert shown_address(typed) == shown
+
+
+def test_what_a_driver_would_divide_elsewhere_is_escaped() -> None:
+    assert parse_address("mysql://ann:a@b@h/shop").text == "mysql://ann:a%40b@h/shop"
 
 
 @pytest.mark.parametrize(
@@ -102,6 +149,7 @@ def test_urls_of_nothing(url: str) -> None:
     [
         *("", "  ", ":memory:", "sqlite://", "sqlite:///", "sqlite:///:memory:", "a\x00b"),
         *("sqlite://ann:s3cret@host/shop.db", "sqlite://shop.db", "~nobody-of-that-name/shop.db"),
+        *("host=db user=ann password=s3cret dbname=shop", "Server=db;UID=ann;Pwd = s3cret"),
     ],
 )
 def test_addresses_of_nothing(text: str) -> None:

@@ -111,6 +111,41 @@ def test_the_end_of_the_caller_ends_it(shop: Path, ending: str, query: str) -> N
 
 
 @needs_proc
+@pytest.mark.parametrize("asks", [True, False], ids=["asks itself", "asks nothing"])
+def test_a_child_of_the_caller_does_not_keep_it(shop: Path, asks: bool) -> None:
+    code = (
+        "import os, sys, threading, time\n"
+        "from sqlwright.database import open_database\n"
+        "from sqlwright.protocols import Run\n"
+        "database = open_database(sys.argv[1])\n"
+        f"t = threading.Thread(target=database.execute, args=({ENDLESS!r}, Run()), daemon=True)\n"
+        "t.start()\n"
+        "time.sleep(0.2)\n"
+        "pids = database.worker_pids\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        f"    print(database.execute('SELECT 7', Run()).rows[0][0] if {asks} else 7, flush=True)\n"
+        "    os.close(1)\n"
+        "    os.close(2)\n"
+        "    time.sleep(60)\n"
+        "    os._exit(0)\n"
+        "time.sleep(1)\n"
+        "print(child, *pids, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(shop)], capture_output=True, text=True, check=False
+    )
+    answered, child, *pids = (int(word) for word in done.stdout.split())
+    try:
+        assert answered == 7
+        assert pids
+        assert all(gone(pid, 3) for pid in pids)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+@needs_proc
 def test_a_killed_worker_is_replaced(shop: Path, opened: Opener) -> None:
     database = opened(shop)
     assert database.execute("SELECT 1", Run()).ok

@@ -23,6 +23,7 @@ class FailingProxy:
         self.port = int(self._listener.getsockname()[1])
         self._closed = False
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        self._forgotten: set[socket.socket] = set()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -41,6 +42,11 @@ class FailingProxy:
                     end.close()
         self._pairs.clear()
 
+    def forget(self) -> None:
+        """Drop all that comes by the connections there are, and say nothing, as a firewall does
+        with those that rested; new ones are passed."""
+        self._forgotten.update(near for near, _ in self._pairs)
+
     def _accept(self) -> None:
         while not self._closed:
             try:
@@ -56,7 +62,7 @@ class FailingProxy:
             while True:
                 for end in select.select([near, far], [], [], 0.05)[0]:
                     other = far if end is near else near
-                    while self.mode == "stall":
+                    while self.mode == "stall" or near in self._forgotten:
                         time.sleep(0.02)
                     data = end.recv(1 if self.mode == "trickle" else 65536)
                     if not data:

@@ -16,7 +16,7 @@ from sqlwright.types import Cell
 
 CHUNK = 2_048
 """Rows between two looks at the clock."""
-_CONNECTING = {"lost", "refused", "starting", "not_connected", "slow"}
+_CONNECTING = {"lost", "refused", "starting", "not_connected", "slow", "crowded"}
 """Causes that a server has."""
 _AWAY = "Check that the server runs and the network holds, then try again."
 _HELD = "Check that no program holds it locked and that the file is whole."

@@ -47,6 +47,14 @@ _HINT = (
 )
 
 
+_URL_HINT = (
+    "Write engine://user@host:port/database, and in a password %40 for @, %2F for /, %23 for # "
+    "and %3F for ?."
+)
+_WORDS = re.compile(r"\b(?:password|passwd|pwd)\s*=", re.IGNORECASE)
+"""A part of addresses as drivers take them that aren't URLs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """A database's address, taken apart. Its text may hold a password; `url` never does."""
@@ -88,6 +96,8 @@ def parse_address(url_or_path: str) -> Address:
     if scheme and scheme[1].lower() in _FILE_SCHEMES:
         engine = _FILE_SCHEMES[scheme[1].lower()]
         return _file(unquote(text[scheme.end() :].partition("?")[0]), engine)
+    if _WORDS.search(text) and not os.path.exists(text):  # noqa: PTH110 - never raises
+        raise DatabaseUnavailable("The database's address is neither a path nor a URL.", hint=_HINT)
     return _file(text, "")
 
 
@@ -99,9 +109,14 @@ def file_of(address: Address) -> Path:
 
 
 def shown_address(url_or_path: str) -> str:
-    """An address for messages: without the password that its URL may hold, as it is typed else."""
+    """An address for messages: without the password and parameters that its URL may hold, a file's
+    as it is typed."""
     scheme = _SCHEME.match(url_or_path.strip())
-    if scheme is None or "://" not in url_or_path or "@" not in url_or_path:
+    if scheme is None and _WORDS.search(url_or_path):
+        return "..."
+    if scheme is None or "://" not in url_or_path:
+        return url_or_path
+    if "@" not in url_or_path and scheme[1].lower().partition("+")[0] in _FILE_SCHEMES:
         return url_or_path
     try:
         return without_secrets(url_or_path.strip())
@@ -126,10 +141,19 @@ def split_url(url: str) -> SplitResult:
 
 
 def without_secrets(url: str) -> str:
-    """A URL without password and parameters."""
+    """A URL without password and parameters. Raises ValueError, also where a part of the password
+    isn't where one belongs."""
     parts = split_url(url)
+    if "@" in f"{parts.path}{parts.fragment}{parts.query.partition('=')[0]}":
+        raise ValueError("the password isn't escaped")
     user = f"{parts.username}@" if parts.username else ""
-    return f"{parts.scheme}://{user}{_host(parts.hostname)}{_port(url)}{parts.path}"
+    return f"{parts.scheme}://{user}{_place(parts, url)}{parts.path}"
+
+
+def _place(parts: SplitResult, url: str) -> str:
+    """Host and port of a URL, or all of them."""
+    place = parts.netloc.rpartition("@")[2]
+    return place if "," in place else f"{_host(parts.hostname)}{_port(url)}"
 
 
 def _host(name: str | None) -> str:
@@ -149,7 +173,11 @@ def _server(engine: str, text: str) -> Address:
         parts = split_url(text)
         shown = without_secrets(text)
     except ValueError:
-        raise DatabaseUnavailable("The database's URL can't be read.", hint=_HINT) from None
+        raise DatabaseUnavailable("The database's URL can't be read.", hint=_URL_HINT) from None
+    who, _, place = parts.netloc.rpartition("@")
+    if "@" in who:  # drivers divide at another one than this, and would show a part of the password
+        escaped = who.replace("@", "%40")
+        text = text.replace(parts.netloc, f"{escaped}@{place}", 1)
     scheme = parts.scheme.partition("+")[0]
     if engine == "generic" and not (parts.netloc or parts.path.strip("/") or parts.query):
         raise DatabaseUnavailable(f"{scheme}:// names no database.", hint=_HINT)
@@ -160,6 +188,9 @@ def _server(engine: str, text: str) -> Address:
         identity, name = _of_postgres(parts)
         return Address(engine, text, shown, identity, name)
     kind = engine if engine in _PORTS else scheme
+    given = dict(parse_qsl(parts.query))
+    if engine == "mysql" and (path := given.get("unix_socket") or given.get("socket")):
+        host, port = path, ""
     identity = f"{kind}://{parts.username or ''}@{host}{port}/{name}{_telling(parts.query)}"
     return Address(engine, text, shown, identity, name.rpartition("/")[2])
 
@@ -184,6 +215,14 @@ def _of_postgres(parts: SplitResult) -> tuple[str, str]:
     user = told(unquote(parts.username or ""), "user")
     host = told(parts.hostname, "host").lower() or "localhost"
     port = told(_port(parts.geturl()).removeprefix(":"), "port") or "5432"
+    place = parts.netloc.rpartition("@")[2].lower()
+    if "," in place:  # a server and those that stand in for it
+        places = [one.rpartition(":") for one in place.split(",")]
+        *first, (host, _, port) = [
+            (head, ":", tail) if tail.isdecimal() else (f"{head}{colon}{tail}", ":", "5432")
+            for head, colon, tail in places
+        ]
+        host = ",".join([*("".join(one) for one in first), host])
     name = told(unquote(parts.path.strip("/")), "dbname") or user or "postgres"
     service = told("", "service")
     # A service stands for whatever its file says of it.

@@ -39,6 +39,11 @@ class ReadFailed(Exception):
         self.copy = copy
 
 
+def no_answer(seconds: float) -> str:
+    """The message for a server, or a network, that is silent."""
+    return f"the server didn't answer within {seconds:.3g} s"
+
+
 READ_FAILURES = (ReadFailed, MemoryError, UnicodeEncodeError, OverflowError)
 """Exceptions of reading by a `DatabaseReader`."""
 

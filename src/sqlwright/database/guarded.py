@@ -240,18 +240,26 @@ class GuardedDatabase(ABC):
                 raise WorkerStopped("cancelled")
             self.check(sql, stop_at(started + allowed.seconds, run))
             if allowed.scan is not None and not explain:
-                self._check_cost(sql, run, allowed.scan)
+                left = started + allowed.seconds - time.monotonic()
+                within = run.fork(run.events, seconds=min(left, run.remaining()))
+                self._check_cost(sql, within, allowed.scan)
             left = max(started + allowed.seconds - time.monotonic(), _LEAST_SECONDS)
-            within = replace(allowed, seconds=left)
-            result = self._run({"sql": sql, "explain": explain}, within, lambda: stop_reason(run))
+            asked = {"sql": sql, "explain": explain}
+            result = self._run(asked, replace(allowed, seconds=left), lambda: stop_reason(run))
         except UnsafeQuery as error:
             result = error_result(_refused(error), "prepare")
         except _Costly as error:
             result = error_result(Failure("costly", str(error)), "prepare")
         except DatabaseUnavailable as error:
             result = failed_result("unavailable", " ".join(filter(None, (str(error), error.hint))))
+            if stop_reason(run):
+                result = _cancelled(run)
+            elif time.monotonic() >= started + allowed.seconds:  # it was asked for the schema
+                late = WorkerStopped("timeout", "opening")
+                result = self._timed_out(late, allowed.seconds)
         except WorkerStopped as error:
-            result = _stopped(str(error), run, allowed)
+            timeout = str(error) == "timeout"
+            result = self._timed_out(error, allowed.seconds) if timeout else _cancelled(run)
         except WorkerDied as error:
             result = self._died(error)
         except OSError as error:
@@ -287,6 +295,13 @@ class GuardedDatabase(ABC):
     def _shown_name(self) -> str:
         """The database in messages."""
         return self.url if self.path is None else str(self.path)
+
+    def _timed_out(self, error: WorkerStopped, seconds: float) -> ExecutionResult:
+        """The result of a query that was stopped at its limit."""
+        message = f"stopped after {seconds:g} s, the time a query may take"
+        if error.during == "busy":
+            message += ": other queries took all of it"
+        return failed_result("timeout", message)
 
     def _died(self, error: WorkerDied) -> ExecutionResult:
         if self._closed:
@@ -365,10 +380,7 @@ def error_result(failure: Failure, phase: Literal["prepare", "run"] = "run") -> 
     return ExecutionResult(error=error)
 
 
-def _stopped(reason: str, run: Run, limits: Limits) -> ExecutionResult:
-    if reason == "timeout":
-        message = f"stopped after {limits.seconds:g} s, the time a query may take"
-        return failed_result("timeout", message)
+def _cancelled(run: Run) -> ExecutionResult:
     if run.cancelled.is_set():
         return failed_result("cancelled", "cancelled")
     return failed_result("cancelled", "the time limit of the whole question has passed")

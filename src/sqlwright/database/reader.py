@@ -13,7 +13,8 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.database.failures import Failure, ReadFailed
+from sqlwright.database.failures import Failure, ReadFailed, no_answer
+from sqlwright.database.workers.pool import is_crowded
 from sqlwright.database.workers.process import (
     Reply,
     Worker,
@@ -24,6 +25,7 @@ from sqlwright.database.workers.process import (
 
 if TYPE_CHECKING:
     from sqlwright.database.workers.pool import Pool
+    from sqlwright.database.workers.process import Stop
     from sqlwright.types import Cell
 
     Row = tuple[Cell, ...]
@@ -44,16 +46,24 @@ class DatabaseReader:
     """Borrows a worker from its first statement until it is closed. One thread uses it, any may
     `interrupt` it. What was read of the last statement is lost when another one begins."""
 
-    def __init__(self, pool: Pool, request: dict[str, Any], seconds: float | None = None) -> None:
-        """`seconds` is the time for everything that is read in all."""
+    def __init__(
+        self,
+        pool: Pool,
+        request: dict[str, Any],
+        seconds: float | None = None,
+        stop: Stop | None = None,
+    ) -> None:
+        """`seconds` is the time for everything that is read in all; `stop` may end it before."""
         self._pool = pool
+        self._wanted = stop or (lambda: None)
         self._request = request | {
             "memory_bytes": READING_BYTES,
             "rows": CHUNK_ROWS,
             "result_bytes": CHUNK_BYTES,
             "row_bytes": ROW_BYTES,
         }
-        self._until = time.monotonic() + (_ENDLESS if seconds is None else seconds)
+        self._seconds = _ENDLESS if seconds is None else seconds
+        self._until = time.monotonic() + self._seconds
         self._late = 0.0
         """Seconds in which a worker started, which says nothing of the file and isn't counted."""
         self._worker: Worker | None = None
@@ -79,12 +89,13 @@ class DatabaseReader:
     @contextlib.contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """Gives some statements less time than is left."""
-        until = self._until
-        self._until = min(until, time.monotonic() + seconds)
+        until, whole = self._until, self._seconds
+        if time.monotonic() + seconds < until:
+            self._until, self._seconds = time.monotonic() + seconds, seconds
         try:
             yield
         finally:
-            self._until = until
+            self._until, self._seconds = until, whole
 
     def interrupt(self) -> None:
         """Stop the running statement soon, from any thread."""
@@ -110,6 +121,17 @@ class DatabaseReader:
 
     def _ask(self, what: dict[str, Any]) -> Reply:
         self._interrupted.clear()
+        began = time.monotonic()
+        while "failure" in (reply := self._ask_once(what))[0]:
+            worker = self._worker
+            if worker is not None and is_crowded(reply) and self._stop() is None:
+                self.close()
+                if self._pool.ask_again(worker, began, self._until - began):
+                    continue
+            raise ReadFailed(Failure(**reply[0]["failure"]), copy=reply[0]["copy"])
+        return reply
+
+    def _ask_once(self, what: dict[str, Any]) -> Reply:
         if self._worker is not None and not self._worker.alive:
             self.close()
         if "more" in what and self._worker is None:
@@ -123,11 +145,11 @@ class DatabaseReader:
             left = max(self._until + self._late - time.monotonic(), 0.0)
             head, rows = self._worker.ask(self._request | what | {"seconds": left}, self._stop)
         except WorkerStopped as error:
-            raise ReadFailed(Failure("interrupted", str(error))) from None
+            raise ReadFailed(self._stopped(error)) from None
         except WorkerDied as error:
             if error.idle and "more" not in what and self._retries:
                 self._retries -= 1  # it was killed while it had nothing to do
-                return self._ask(what)
+                return self._ask_once(what)
             raise ReadFailed(Failure("memory", "the process that was reading has ended")) from None
         except OSError as error:
             raise ReadFailed(Failure("unavailable", start_failure(error), "not_started")) from None
@@ -138,12 +160,16 @@ class DatabaseReader:
         self._unfinished = bool(head.get("more"))
         if head.pop("large") and not self._unfinished:
             self._worker.kill()
-        if "failure" in head:
-            raise ReadFailed(Failure(**head["failure"]), copy=head["copy"])
         return head, rows
 
+    def _stopped(self, error: WorkerStopped) -> Failure:
+        silent = error.during in {"opening", "stopping"} and not self._request["place"].folder
+        if silent and str(error) == "timeout":
+            return Failure("unavailable", no_answer(self._seconds), "slow")
+        return Failure("interrupted", str(error))
+
     def _stop(self) -> str | None:
-        if reason := self._interruption():
+        if reason := self._interruption() or self._wanted():
             return reason
         return "timeout" if time.monotonic() > self._until + self._late else None
 

@@ -30,7 +30,7 @@ ErrorCause = Literal[
     "", "unknown_table", "unknown_column", "unknown_function", "syntax",
     "locked", "damaged", "not_started", "slow", "forbidden", "refused", "unknown_host",
     "no_database", "not_admitted", "not_encrypted", "not_connected",
-    "bad_address", "lost", "starting", "conflict",
+    "bad_address", "lost", "starting", "conflict", "crowded",
 ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -167,3 +168,49 @@ def test_what_is_wrong_is_said_without_the_password(
     assert fields["password"] not in f"{caught.value}{caught.value.hint}"
     assert PASSWORD not in f"{caught.value}{caught.value.hint}"
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("user", "written", "mode", "works"),
+    [
+        ("", "[client]\nuser={user}\npassword='{password}'\n", 0o600, True),
+        ("", '[client]\nuser = {user}\n[mysqld]\nport=1\n[client-mariadb]\n'
+         'password="{password}"\n!includedir /etc\n', 0o600, True),
+        ("{user}", "[client]\npassword={password}\n", 0o600, True),
+        ("{user}", "[client]\nuser=other\npassword={password}\n", 0o600, False),
+        ("{user}", "[client]\npassword={password}\n", 0o666, False),
+        ("{user}", "[mysqld]\npassword={password}\n", 0o600, False),
+        ("{user}", "nonsense {password}\n[", 0o600, False),
+    ],
+)  # fmt: skip
+def test_a_password_from_the_option_file(
+    user: str,
+    written: str,
+    mode: int,
+    works: bool,
+    shop: Shop,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path / ".my.cnf"
+    file.write_text(written.format(user=shop.user, password=PASSWORD))
+    file.chmod(mode)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    who = user.format(user=shop.user)
+    url = f"mysql://{who}{'@' if who else ''}127.0.0.1:{shop.server.port}/{shop.name}"
+    if works:
+        with open_database(url) as database:
+            assert database.execute("SELECT COUNT(*) FROM people", Run()).rows == ((2,),)
+            assert PASSWORD not in f"{database.url}{database.identity}{database!r}"
+        return
+    with pytest.raises(DatabaseUnavailable, match="denied") as caught:
+        open_database(url)
+    assert "my.cnf" in caught.value.hint
+    assert PASSWORD not in f"{caught.value}{caught.value.hint}"
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "inf", "nan"])
+def test_a_time_that_is_none(seconds: str) -> None:
+    with pytest.raises(DatabaseUnavailable, match="connect_timeout") as caught:
+        open_database(f"mysql://ann:s3cret@127.0.0.1/shop?connect_timeout={seconds}")
+    assert "connect_timeout=5" in caught.value.hint

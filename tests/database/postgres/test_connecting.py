@@ -32,6 +32,10 @@ def closed_port() -> int:
         ("postgresql://owner:s3cret@127.0.0.1:{port}/postgres", "password", "PGPASSWORD"),
         ("postgresql://owner@127.0.0.1:{port}/postgres", "password", "PGPASSWORD"),
         ("{url}nowhere", "does not exist", "psql -l"),
+        ("postgresql://u:s3cret@127.0.0.1:port/x", "port", "postgresql://user@host"),
+        ("postgresql://u:s3cret@127.0.0.1:{closed},127.0.0.1:1/x", "port: '1'", "server running"),
+        ("postgresql://u:x@s3cret@127.0.0.1:{closed}/x", "refused", "server running"),
+        ("postgresql:///x?host=/nowhere&user=u&password=s3cret", "No such file", "server running"),
         ("{url}postgres?sslmode=require", "SSL", "sslmode"),
         ("{url}postgres?nonsense=s3cret", "can't read this URL", "postgresql://user@host"),
         ("postgresql://u:s3cret@[::1/x", "can't be read", ""),
@@ -90,6 +94,27 @@ def test_passwords_and_services_come_from_their_files(
     monkeypatch.setenv("PGSERVICEFILE", str(services))
     database = opened("postgresql://?service=shop")
     assert database.execute("SELECT count(*) FROM people", Run()).rows == ((3,),)
+
+
+@pytest.mark.parametrize(
+    ("options", "port"),
+    [("", "{closed}"), ("?target_session_attrs=any", "{closed}"), ("?connect_timeout=2", "{mute}")],
+    ids=["refused", "any", "silent"],
+)
+def test_another_host_stands_in_for_the_first(
+    postgres_server: PostgresServer,
+    shop: str,
+    opened: Opener,
+    closed_port: int,
+    options: str,
+    port: str,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        first = port.format(closed=closed_port, mute=mute.getsockname()[1])
+        place = f"127.0.0.1:{postgres_server.port}"
+        database = opened(shop.replace(place, f"127.0.0.1:{first},{place}") + options)
+        assert database.execute("SELECT count(*) FROM people", Run()).rows == ((3,),)
+        assert database.url.startswith(f"postgresql://{OWNER}@127.0.0.1:{first},{place}/")
 
 
 def test_the_session_says_who_it_is(postgres_server: PostgresServer, opened: Opener) -> None:

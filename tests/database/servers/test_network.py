@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from sqlwright.database.failures import ReadFailed
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits, Run
 from tests.servers.proxy import FailingProxy, Mode
@@ -60,8 +61,30 @@ def test_a_reset_within_a_query_is_an_error(served: Served, proxy: FailingProxy)
         error = database.execute(served.endless["sleep"], Run(), limits=limits).error
         assert error is not None
         assert (error.kind, error.cause) == ("unavailable", "lost")
-        assert served.gone(3)  # MariaDB notices by its own limit of time alone
+        assert served.gone(3)
         assert len(database.execute(MANY, Run()).rows) == 900
+
+
+@pytest.mark.parametrize("reading", [False, True], ids=["query", "reading"])
+def test_what_a_reset_leaves_running_is_ended(
+    served: Served, proxy: FailingProxy, reading: bool
+) -> None:
+    with served.open(served.through(proxy.port), checked=False) as database:
+        database.execute("SELECT 1", Run())
+        for what in ("product", "sleep"):
+            threading.Timer(0.3, proxy.reset).start()
+            if reading:
+                with (
+                    database.reader(seconds=30) as reader,
+                    pytest.raises(ReadFailed, match="lost"),
+                ):
+                    list(reader.rows(served.endless[what]))
+            else:
+                limits = Limits(seconds=30)
+                error = database.execute(served.endless[what], Run(), limits=limits).error
+                assert error is not None
+                assert error.cause == "lost"
+            assert served.gone(1), what
 
 
 def test_a_server_that_is_gone_is_said_to_be(served: Served, proxy: FailingProxy) -> None:

@@ -150,9 +150,9 @@ class SqlalchemyDatabase(ServedDatabase):
         """Empty: no engine is known well enough."""
         return ""
 
-    def _whole(self, seconds: float) -> Schema:
-        with self.reader(seconds=seconds) as connection, self._reading_errors():
-            told = [json.loads(str(row[0])) for row in connection.rows(INTROSPECT)]
+    def _whole(self, seconds: float, stop: StopReading | None = None) -> Schema:
+        rows = self._read(lambda reader: list(reader.rows(INTROSPECT)), seconds, stop)
+        told = [json.loads(str(row[0])) for row in rows]
         tables = tuple(_table(one, self._dialect) for one in told)
         names = {(table.namespace, table.own_name): table.name for table in tables}
         schema = Schema(self._address.name, tables, tuple(_keys(told, names)), self._dialect)
@@ -177,7 +177,7 @@ class SqlalchemyDatabase(ServedDatabase):
         with self._lock:
             known = self._known
         if known is None or time.monotonic() - known[0] > NAMES_SECONDS:
-            self._whole(SCHEMA_SECONDS)
+            self._whole(SCHEMA_SECONDS, stop)
             with self._lock:
                 known = self._known
         assert known is not None

@@ -57,10 +57,12 @@ class MysqlDatabase(ServedDatabase):
         "refused": "Is the server running there, and are host and port right? "
         "Write mysql://user@host:3306/database.",
         "unknown_host": "Is the host's name right, and does the network reach it?",
-        "not_admitted": "Check user and password in the URL (%40 for an @), and that the server "
-        "admits this user from here.",
+        "not_admitted": "Check user and password in the URL (%40 for an @) or in ~/.my.cnf, and "
+        "that the server admits this user from here.",
         "not_encrypted": "Check ssl_mode and ssl_ca in the URL: "
         "mysql://user@host/database?ssl_mode=verify_identity&ssl_ca=FILE.",
+        "crowded": "The server, or this login, has no connection free: end others, or raise "
+        "max_connections or the login's MAX_USER_CONNECTIONS.",
         "lost": "Check that the server runs and the network holds, then try again.",
         "slow": "The server is busy, or far away: try again, or name tables.",
     }
@@ -81,6 +83,7 @@ class MysqlDatabase(ServedDatabase):
         self._functions: tuple[OwnFunction, ...] = ()
         self._own = NOTHING_OWN
         super().__init__(address)
+        self._open_seconds = self._options.seconds
         try:
             named, others = self._options.database, self._options.databases
             self._server = self._read(lambda reader: read_server(reader, named, others))
@@ -196,30 +199,30 @@ class MysqlDatabase(ServedDatabase):
     def _name(self, base: object, table: object) -> str:
         return str(table) if base == self._server.usual else f"{base}.{table}"
 
-    def _whole(self, seconds: float) -> Schema:
+    def _whole(self, seconds: float, stop: StopReading | None = None) -> Schema:
         name, server = self._address.name, self._server
-        schema = self._read(lambda reader: read_schema(reader, name, server), seconds)
+        schema = self._read(lambda reader: read_schema(reader, name, server), seconds, stop)
         with self._lock:
             self._names = frozenset(table.name for table in schema.tables)
             self._named_at = time.monotonic()
         return schema
 
     def _check(self, sql: str, stop: StopReading | None) -> None:
-        readable = self._readable(float("inf"))
+        readable = self._readable(float("inf"), stop)
         try:
             check_query(sql, self.dialect, readable=readable, own=self._own, stop=stop)
         except UnreadableQuery as error:
-            newer = self._readable(NAMES_SECONDS)
+            newer = self._readable(NAMES_SECONDS, stop)
             if error.cause != "unknown_table" or newer == readable:
                 raise
             check_query(sql, self.dialect, readable=newer, own=self._own, stop=stop)
 
-    def _readable(self, age: float) -> frozenset[str]:
+    def _readable(self, age: float, stop: StopReading | None) -> frozenset[str]:
         """Names of the tables that may be read, no older than that."""
         with self._lock:
             names, read = self._names, self._named_at
         if time.monotonic() - read > age or not names:
-            self._whole(SCHEMA_SECONDS)
+            self._whole(SCHEMA_SECONDS, stop)
             with self._lock:
                 names = self._names
         return names if self._tables is None else names.intersection(self._tables)

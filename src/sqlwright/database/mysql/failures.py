@@ -34,7 +34,8 @@ _TIMES_OUT = {3024, 1969, 1907}
 _LOCKED = {1205, 1213, 1637, 3572}
 _UNAVAILABLE: dict[int, ErrorCause] = {
     **dict.fromkeys((1045, 1129, 1130, 1698, 1820, 1862, 2059, 3118, 4151), "not_admitted"),
-    **dict.fromkeys((1040, 1042, 1043, 1203, 1226, 2002, 2003), "not_connected"),
+    **dict.fromkeys((1040, 1203, 1226), "crowded"),
+    **dict.fromkeys((1042, 1043, 2002, 2003), "not_connected"),
     **dict.fromkeys((2026, 3159), "not_encrypted"),
 }
 """Errors of connecting, by number; `_CONNECTING` tells more of the client's own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sqlwright.database.address import Address
+from sqlwright.database.mysql.option_file import option_file
+from sqlwright.database.served import OPEN_SECONDS
 from sqlwright.errors import DatabaseUnavailable
 
 _FILES = ("ssl_ca", "ssl_cert", "ssl_key")
@@ -26,7 +29,7 @@ _OTHER_NAMES = {
 }  # fmt: skip
 _IGNORED = {"charset"}
 """Texts come in utf8mb4, whatever the URL says."""
-_KNOWN = (*_FILES, *_SWITCHES, "ssl_mode", "unix_socket", "databases")
+_KNOWN = (*_FILES, *_SWITCHES, "ssl_mode", "unix_socket", "databases", "connect_timeout")
 _TRUE = {"1", "true", "yes", "on"}
 
 
@@ -45,6 +48,8 @@ class Options:
     unix_socket: str
     tls: Mapping[str, str]
     """The mode, and files of certificates; empty for encryption where the server has it."""
+    seconds: float
+    """The time that connecting may take."""
 
     @property
     def opening(self) -> dict[str, Any]:
@@ -57,6 +62,7 @@ class Options:
             "database": self.database,
             "unix_socket": self.unix_socket,
             "tls": dict(self.tls),
+            "seconds": self.seconds,
         }
 
 
@@ -66,18 +72,27 @@ def options_of(address: Address) -> Options:
         parts = urlsplit(address.text)
         port = parts.port or 3306
     except ValueError:
-        raise DatabaseUnavailable("The database's URL can't be read: its port isn't one.") from None
+        raise DatabaseUnavailable(
+            "The database's URL can't be read: its port isn't one.",
+            hint="Write mysql://user@host:3306/database, with one host.",
+        ) from None
     given = _parameters(parts.query)
     path = unquote(parts.path.strip("/"))
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if parts.password is None:
+        kept = option_file()
+        if user in {"", kept.get("user", user)}:  # else it is somebody else's
+            user, password = user or kept.get("user", ""), kept.get("password", "")
     return Options(
         host=parts.hostname or "localhost",
         port=port,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
+        user=user,
+        password=password,
         database=path,
         databases=_listed(given.get("databases", ""), path),
         unix_socket=given.get("unix_socket", ""),
         tls=_tls(given),
+        seconds=_seconds(given.get("connect_timeout")),
     )
 
 
@@ -96,6 +111,19 @@ def _parameters(query: str) -> dict[str, str]:
             )
         found[name] = value
     return found
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        seconds = OPEN_SECONDS if text is None else float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < math.inf:
+        raise DatabaseUnavailable(
+            "The database's URL has a connect_timeout that isn't a number of seconds.",
+            hint="Write connect_timeout=5.",
+        )
+    return seconds
 
 
 def _listed(text: str, usual: str) -> tuple[str, ...]:

@@ -13,8 +13,10 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+import socket
 import ssl
 import struct
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -25,10 +27,16 @@ from pymysql.cursors import SSCursor
 from sqlwright.database.mysql.cells import make_conversions
 from sqlwright.database.mysql.failures import LOST, error_number
 
-CONNECT_SECONDS = 5.0
-"""Seconds that connecting may take."""
+IDLE_SECONDS = 5.0
+"""Seconds after which a connection may have been forgotten on the way: whether it is answered is
+tried first."""
+LOOK_SECONDS = 1.0
+"""Seconds that the answer may take then."""
 KILL_SECONDS = 1.0
 """The time that stopping a statement may take; the process is killed soon after."""
+_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPALIVE": 60, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+"""A connection that rests keeps its place in firewalls, and a network that is gone is noticed; as
+far as the system knows these."""
 _LATE_SECONDS = 0.25
 """The server's own limit of time comes after that of the process that asks: it is the net below."""
 _RESET, _PREPARE, _CLOSE_STATEMENT = 0x1F, COMMAND.COM_STMT_PREPARE, COMMAND.COM_STMT_CLOSE
@@ -62,6 +70,7 @@ class Session:
         self._connection: Any = None
         self._who: Row = ()
         self._cursor: Any = None
+        self._begun = time.monotonic()
         self.connect()
 
     @property
@@ -72,10 +81,12 @@ class Session:
     def connect(self) -> None:
         """Connect anew."""
         self.close()
-        connection = self._open(CONNECT_SECONDS, None)
+        connection = self._open(self._opening["seconds"])
         try:
             _require_version(str(connection.server_version))
             self._who = _identity(connection)
+            connection._read_timeout = connection._write_timeout = None
+            _keep_alive(connection._sock)
         except BaseException:
             connection.close()
             raise
@@ -84,7 +95,10 @@ class Session:
     def begin(self, *, transaction: bool) -> None:
         """Make the session ready for a statement; `transaction`: in one of its own that can't
         write. A connection that was lost meanwhile is renewed."""
+        before, self._begun = self._begun, time.monotonic()
         try:
+            if self._begun - before > IDLE_SECONDS:
+                self._look()
             self._begin(transaction)
         except pymysql.MySQLError as error:
             if error_number(error) not in LOST:
@@ -108,11 +122,13 @@ class Session:
         return int(columns)
 
     def stream(self, sql: str) -> tuple[tuple[str, ...], Iterator[Row]]:
-        """Run a statement: names of columns, and rows as they come from the server."""
+        """Run a statement: names of columns, and rows as they come from the server. Where the
+        connection is lost meanwhile, the statement is ended there."""
         cursor = self._cursor = self._connection.cursor(SSCursor)
-        cursor.execute(sql)
+        with self._ending(sql):
+            cursor.execute(sql)
         names = tuple(str(column[0]) for column in cursor.description or ())
-        return names, _rows(cursor)
+        return names, self._rows(cursor, sql)
 
     def escaped(self, value: object) -> str:
         """A value as a literal."""
@@ -154,22 +170,7 @@ class Session:
         has done so, or there is none."""
         if self._connection is None:
             return True
-        mine = self._who
-        try:
-            other = self._open(KILL_SECONDS, KILL_SECONDS)
-        except (pymysql.MySQLError, OSError):
-            return False
-        try:
-            # A balancer may have led elsewhere, where the number is another's.
-            if _identity(other)[1:] != mine[1:]:
-                return False
-            other.query(f"KILL QUERY {int(mine[0])}")
-        except (pymysql.MySQLError, OSError):
-            return False
-        finally:
-            with contextlib.suppress(pymysql.MySQLError, OSError):
-                other.close()
-        return True
+        return self._by_another(KILL_SECONDS, lambda other, mine: other.query(f"KILL QUERY {mine}"))
 
     def close(self) -> None:
         """Close at once. Safe to call twice."""
@@ -181,6 +182,54 @@ class Session:
                 result.unbuffered_active = False  # else it would read on
             with contextlib.suppress(pymysql.MySQLError):
                 connection.close()
+
+    def _by_another(self, seconds: float, act: Callable[[Any, int], object]) -> bool:
+        """Act by another connection, which is given the number of this one; false where that can't
+        be done. Each answer may take so many seconds."""
+        mine = self._who
+        try:
+            other = self._open(seconds)
+        except (pymysql.MySQLError, OSError):
+            return False
+        try:
+            # A balancer may have led elsewhere, where the number is another's.
+            if _identity(other)[1:] != mine[1:]:
+                return False
+            act(other, int(mine[0]))
+        except (pymysql.MySQLError, OSError):
+            return False
+        finally:
+            with contextlib.suppress(pymysql.MySQLError, OSError):
+                other.close()
+        return True
+
+    @contextlib.contextmanager
+    def _ending(self, sql: str) -> Iterator[None]:
+        """Have the server end a statement whose connection is lost: it would notice by its own
+        limit of time alone. The error stays what it was."""
+        try:
+            yield
+        except pymysql.MySQLError as error:
+            left = self._begun + self._seconds() - time.monotonic()
+            if error_number(error) in LOST and left > 0:
+                self._by_another(
+                    min(KILL_SECONDS, left / 2), lambda other, mine: _end_lost(other, mine, sql)
+                )
+            raise
+
+    def _rows(self, cursor: SSCursor, sql: str) -> Iterator[Row]:
+        with self._ending(sql):
+            while (row := cursor.fetchone()) is not None:
+                yield row
+
+    def _look(self) -> None:
+        """Raise an error of `LOST` unless the connection is answered soon."""
+        connection = self._connection
+        if connection is None:
+            return
+        connection._read_timeout = min(LOOK_SECONDS, self._seconds() / 2)
+        connection.ping(reconnect=False)
+        connection._read_timeout = None
 
     def _begin(self, transaction: bool) -> None:
         if self._connection is None:
@@ -205,7 +254,8 @@ class Session:
         written = ", ".join(f"@@SESSION.{name} = {value}" for name, value in settings.items())
         return f"SET NAMES utf8mb4, {written}"
 
-    def _open(self, connecting: float, reading: float | None) -> Any:
+    def _open(self, seconds: float) -> Any:
+        """A connection; reaching the server and each of its answers may take so long."""
         opening = self._opening
         return pymysql.connect(
             host=opening["host"],
@@ -214,9 +264,9 @@ class Session:
             password=opening["password"].encode(),
             database=opening["database"] or None,
             unix_socket=opening["unix_socket"] or None,
-            connect_timeout=connecting,
-            read_timeout=reading,
-            write_timeout=reading,
+            connect_timeout=seconds,
+            read_timeout=seconds,
+            write_timeout=seconds,
             conv=self._conversions,
             autocommit=None,
             local_infile=False,
@@ -225,17 +275,34 @@ class Session:
         )
 
 
-def _rows(cursor: SSCursor) -> Iterator[Row]:
-    while (row := cursor.fetchone()) is not None:
-        yield row
-
-
 def _identity(connection: Any) -> Row:
     """The number of a connection, and what tells its server from others."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT CONNECTION_ID(), @@hostname, @@port, @@server_id")
         found: Row = cursor.fetchone()
         return found
+
+
+def _end_lost(other: Any, number: int, sql: str) -> None:
+    """Have a connection end the one of a number, if it still runs a statement: a server that was
+    started again gives numbers anew."""
+    with other.cursor() as cursor:
+        cursor.execute("SHOW FULL PROCESSLIST")
+        names = [str(column[0]).lower() for column in cursor.description]
+        for row in cursor.fetchall():
+            told = dict(zip(names, row, strict=True))
+            if told["id"] == number and str(told["info"]).strip("; \n") == sql.strip("; \n"):
+                cursor.execute(f"KILL CONNECTION {number}")
+
+
+def _keep_alive(connected: socket.socket) -> None:
+    """Have the system look now and then whether a connection by TCP is there; PyMySQL has asked for
+    it, the system's own times are hours."""
+    if connected.family == socket.AF_UNIX:
+        return
+    for name, value in _ALIVE.items():
+        with contextlib.suppress(OSError, AttributeError):
+            connected.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _read_version(text: str) -> tuple[bool, tuple[int, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import time
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -15,10 +14,11 @@ from sqlwright.database.postgres.functions import stored
 from sqlwright.database.postgres.introspect import Known, read_known
 from sqlwright.database.postgres.login import Login, read_login, reading_login
 from sqlwright.database.postgres.marks import LAG_SECONDS, read_fingerprint, read_marks, settled
+from sqlwright.database.postgres.opening import open_seconds, opening_of
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.rights import LoginRights
-from sqlwright.database.served import OPEN_SECONDS, ServedDatabase
+from sqlwright.database.served import ServedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
@@ -43,6 +43,8 @@ _HINTS: Mapping[ErrorCause, str] = {
     "no_database": "`psql -l` lists the server's databases.",
     "not_encrypted": "Check sslmode and sslrootcert in the URL: "
     "postgresql://user@host/database?sslmode=require.",
+    "crowded": "The server, or this login, has no connection free: end others, raise "
+    "max_connections or the login's CONNECTION LIMIT, or put a pooler such as PgBouncer before it.",
     "conflict": "Try again. A standby stops queries that keep it from replaying changes; "
     "max_standby_streaming_delay says how long it waits for them.",
     "starting": "The server is starting, recovering or stopping: try again in a moment.",
@@ -56,9 +58,6 @@ _LOOK_SECONDS = 5.0
 _SETTLE_SECONDS = 0.2
 """Seconds between two looks at whether counts may be on their way."""
 _LIBRARIES = ("psycopg", "psycopg_binary", "psycopg_c", "typing_extensions")
-_KEPT = ("HOME", "USERPROFILE", "APPDATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "KRB5CCNAME",
-         "KRB5_CONFIG")  # fmt: skip
-"""Variables that say where certificates, tickets and the files of passwords and services are."""
 _EXPLAIN_LIMITS = Limits(seconds=5.0, cell_bytes=8 * 1024 * 1024)
 _SIZE = """
     SELECT coalesce(sum(pg_catalog.pg_table_size(c.oid)), 0)::int8 FROM pg_catalog.pg_class c
@@ -97,12 +96,13 @@ class PostgresDatabase(ServedDatabase):
         )
         self._functions: tuple[Name, ...] = ()
         super().__init__(address, pool)
+        self._open_seconds = open_seconds(address)
         try:
             if functions:
                 there, usual = self._read(stored)
                 self._functions = stored_functions(functions, there, usual, self.url)
             if tables is None:
-                with self.reader(seconds=OPEN_SECONDS):
+                with self.reader(seconds=self._open_seconds):
                     pass
             else:
                 self._tables = self._named(tables)
@@ -199,15 +199,16 @@ class PostgresDatabase(ServedDatabase):
         plan = self._answer(sql, run, _EXPLAIN_LIMITS, EXPLAIN)
         if plan.error is not None:
             return QueryCost(error=plan.error)
-        return self._read(lambda reader: read_cost(str(plan.rows[0][0]), reader))
+        left = min(run.remaining(), self._open_seconds)
+        return self._read(lambda reader: read_cost(str(plan.rows[0][0]), reader), left)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         return self._limited(limits) | {"place": self._place, "opening": self._opening}
 
-    def _connect(self, seconds: float | None) -> DatabaseReader:
-        reader = super()._connect(seconds)
+    def _connect(self, seconds: float | None, stop: StopReading | None = None) -> DatabaseReader:
+        reader = super()._connect(seconds, stop)
         try:
-            with self._reading_errors(), reader.within(OPEN_SECONDS):
+            with self._reading_errors(), reader.within(self._open_seconds):
                 list(reader.rows("SELECT 1"))
         except BaseException:
             reader.close()
@@ -217,11 +218,11 @@ class PostgresDatabase(ServedDatabase):
     def _check(self, sql: str, stop: StopReading | None) -> None:
         looked = self._known is None or time.monotonic() - self._known[0] < _LOOK_SECONDS
         try:
-            self._check_known(sql, stop, self._known_now())
+            self._check_known(sql, stop, self._known_now(stop))
         except UnsafeQuery:
             if looked:
                 raise
-            self._check_known(sql, stop, self._read_known(SCHEMA_SECONDS))
+            self._check_known(sql, stop, self._read_known(SCHEMA_SECONDS, stop))
 
     def _check_known(self, sql: str, stop: StopReading | None, known: Known) -> None:
         check_query(
@@ -229,12 +230,12 @@ class PostgresDatabase(ServedDatabase):
             stop=stop,
         )  # fmt: skip
 
-    def _known_now(self) -> Known:
+    def _known_now(self, stop: StopReading | None = None) -> Known:
         known = self._known
-        return self._read_known(SCHEMA_SECONDS) if known is None else known[1]
+        return self._read_known(SCHEMA_SECONDS, stop) if known is None else known[1]
 
-    def _read_known(self, seconds: float) -> Known:
-        known = self._read(lambda reader: read_known(reader, self._functions), seconds)
+    def _read_known(self, seconds: float, stop: StopReading | None = None) -> Known:
+        known = self._read(lambda reader: read_known(reader, self._functions), seconds, stop)
         if self._tables is not None:
             known = known.only(self._tables)
         before, self._known = self._known, (time.monotonic(), known)
@@ -258,19 +259,3 @@ class PostgresDatabase(ServedDatabase):
                 )
         self._known = (time.monotonic(), known.only(named))
         return named
-
-
-def opening_of(address: Address) -> dict[str, Any]:
-    """All that a worker needs to connect. It may hold a password, and goes through a pipe alone."""
-    _, _, rest = address.text.partition("://")
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name in _KEPT or (name.startswith("PG") and name.isupper())
-    }
-    defaults = {"client_encoding": "UTF8", "application_name": "sqlwright"}
-    if "PGAPPNAME" in environment:
-        del defaults["application_name"]
-    if "PGCONNECT_TIMEOUT" not in environment:
-        defaults["connect_timeout"] = "10"
-    return {"text": f"postgresql://{rest}", "environment": environment, "defaults": defaults}

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.database.postgres.connection import (
-    Clock,
-    GuardedConnection,
-    Session,
-    TrustedConnection,
-)
+from sqlwright.database.postgres.connection import GuardedConnection, TrustedConnection
 from sqlwright.database.postgres.failures import FAILURES, explain_failure
+from sqlwright.database.postgres.session import Clock, Session
 from sqlwright.database.workers.confinement import confine_client
 
 if TYPE_CHECKING:

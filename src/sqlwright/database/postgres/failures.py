@@ -32,10 +32,16 @@ _NOBODY = ("08", "57P")
 """Beginnings of codes: the connection, and the server going down or coming up."""
 _CONFLICTS = {"40001", "40P01"}
 """A standby had to replay what the query kept from it, or two sessions waited for one another."""
+_EACH = " All failures were: "
+"""Words of the driver before what was met with each of several hosts."""
 _AGAIN = {"57P01", "57P05", "25P03", *_CONFLICTS}
 
 
 _CONNECTING: dict[ErrorCause, tuple[str, ...]] = {
+    "crowded": (
+        "too many clients", "too many connections", "remaining connection slots",
+        "no more connections allowed",
+    ),
     "not_encrypted": (
         "does not support SSL", "no encryption", "SSL off", "SSL connection is required",
         "certificate", "SSL error",
@@ -53,6 +59,7 @@ _CONNECTING: dict[ErrorCause, tuple[str, ...]] = {
         "not permitted to log in",
     ),
     "slow": ("timeout expired", "timed out"),
+    "bad_address": ("invalid integer value", "invalid port number", "bad value for"),
 }  # fmt: skip
 """Parts of the messages of connecting, by the cause; the first one counts."""
 
@@ -110,7 +117,7 @@ def explain_failure(error: BaseException) -> Failure:
     if state in _KINDS:
         return Failure(_KINDS[state], message)
     if state.startswith("53"):
-        return Failure("unavailable", message)
+        return Failure("unavailable", message, "crowded" if state == "53300" else "")
     cause = _CAUSES.get(state, "")
     return Failure("sql", message, cause, _missing(cause, message))
 
@@ -121,6 +128,7 @@ def connect_failure(error: BaseException) -> Failure:
     if not isinstance(error, psycopg.Error):
         return read_failure(error)
     text = _one_line(error).removeprefix("connection failed: ")
+    text = text.partition(_EACH)[2] or text
     for cause, marks in _CONNECTING.items():
         if any(mark in text for mark in marks):
             return Failure("unavailable", text, cause)

@@ -13,10 +13,10 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sqlwright.database.workers.engine import Place
-from sqlwright.database.workers.wire import LENGTH, pack_request, unpack_reply
+from sqlwright.database.workers.wire import LENGTH, OPENING_STATUS, pack_request, unpack_reply
 from sqlwright.types import Cell
 
 POLL_SECONDS = 0.02
@@ -47,7 +47,17 @@ class WorkerDied(Exception):
 
 
 class WorkerStopped(Exception):
-    """The query was stopped; the message is the reason `Stop` gave, or "timeout"."""
+    """The query was stopped; the message is the reason `Stop` gave, or "timeout".
+
+    `during`: what was waited for, if not for the query alone: a worker that is free ("busy"), a
+    connection ("opening"), an end of the query ("stopping"), which the engine was told in vain.
+    """
+
+    def __init__(
+        self, reason: str, during: Literal["", "busy", "opening", "stopping"] = ""
+    ) -> None:
+        super().__init__(reason)
+        self.during = during
 
 
 class Worker:
@@ -169,13 +179,15 @@ class Worker:
                         os.write(self._control, LENGTH.pack(self._number))
                 elif now > give_up:
                     self.kill()
-                    raise WorkerStopped(reason)
+                    raise WorkerStopped(reason, "stopping")
                 continue
             part = os.read(self._replies, min(1 << 20, needed - len(data)))
             if not part:
-                self._process.wait()
+                status = self._process.wait()
                 self.kill()
-                raise WorkerDied(self._process.returncode, idle=not self._received)
+                if reason is not None and status == OPENING_STATUS:
+                    raise WorkerStopped(reason, "opening")
+                raise WorkerDied(status, idle=not self._received)
             data += part
             if len(data) == LENGTH.size and needed == LENGTH.size:
                 needed += LENGTH.unpack(data)[0]

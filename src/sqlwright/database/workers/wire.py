@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LENGTH = struct.Struct(">I")
 RECEIVED = LENGTH.pack(0)
 """An empty frame: the request has arrived, its reply will follow."""
+OPENING_STATUS = 75
+"""Exit status of a worker that was told to stop while it opened a connection."""
 
 
 def frame(body: bytes) -> bytes:

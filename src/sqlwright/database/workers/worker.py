@@ -19,11 +19,17 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.database.failures import Failure, ReadFailed, Refused
+from sqlwright.database.failures import Refused
 from sqlwright.database.workers.cells import cell_size, cut_cell
 from sqlwright.database.workers.confinement import lower, no_more_threads
 from sqlwright.database.workers.engine import KeepsTime
-from sqlwright.database.workers.wire import LENGTH, RECEIVED, pack_reply, unpack_request
+from sqlwright.database.workers.wire import (
+    LENGTH,
+    OPENING_STATUS,
+    RECEIVED,
+    pack_reply,
+    unpack_request,
+)
 
 if TYPE_CHECKING:
     from sqlwright.database.workers.engine import Connection, Engine, Guarded, Trusted
@@ -78,23 +84,22 @@ class _Worker:
         self._holds_locks = False
         self._lock = threading.Lock()
         self._running = -1
-        self._early = -1
-        """Number of a query that was interrupted while its connection was being opened."""
 
     @property
     def _connection(self) -> Connection | None:
         return self._guarded or self._trusted
 
     def obey(self, control: int) -> None:
-        """Interrupt the query that the control pipe names; a late word doesn't hit the next one."""
+        """Interrupt the query that the control pipe names; a late word doesn't hit the next one.
+        Opening a connection can't be interrupted: the process ends, and its status says so."""
         try:
             while data := os.read(control, LENGTH.size):
                 with self._lock:
-                    number = LENGTH.unpack(data)[0]
+                    if LENGTH.unpack(data)[0] != self._running:
+                        continue
                     if self._connection is None:
-                        self._early = number
-                    elif number == self._running:
-                        self._connection.interrupt()
+                        os._exit(OPENING_STATUS)
+                    self._connection.interrupt()
         finally:
             self._leave()
 
@@ -178,7 +183,6 @@ class _Worker:
             opened = self._engine.guarded(opening)
             with self._lock:
                 self._guarded, self._opening = opened, opening
-            self._require_wanted()
             return opened
         return self._guarded
 
@@ -188,13 +192,8 @@ class _Worker:
             opened = self._engine.trusted(opening)
             with self._lock:
                 self._trusted, self._opening = opened, opening
-            self._require_wanted()
             return opened
         return self._trusted
-
-    def _require_wanted(self) -> None:
-        if self._early == self._running:
-            raise ReadFailed(Failure("interrupted", "interrupted"))
 
     def _finish(self) -> None:
         """End what a query began. A connection that can't is closed: the next query opens one."""
