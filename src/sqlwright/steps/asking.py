@@ -71,7 +71,7 @@ def _earlier(turn: Turn, state: State) -> Text:
     words, schema = words_typed(state.question), state.view.schema
     names = {name.casefold() for ref in schema.columns for name in ref}
     writer = SpanWriter()
-    for piece in sql_pieces(turn.sql):
+    for piece in sql_pieces(turn.sql, schema.dialect):
         named = piece.kind == "quoted" and piece.text[1:-1].casefold() in names
         ours = piece.kind in WORDS or named or typed(piece, words)
         writer.add(piece.text, "model" if ours else "value")
