@@ -150,8 +150,8 @@ def typed(piece: Piece, words: str) -> bool:
 
 
 def _held(piece: Piece) -> tuple[str, str]:
-    """The content of a constant within its marks: with its backslashes, and with what they stand for
-    where they escape."""
+    """The content of a constant within its marks: with its backslashes, and with what they stand
+    for where they escape."""
     marked = _MARKED.fullmatch(piece.text) if piece.kind in {"text", "quoted"} else None
     if marked is None:
         return piece.text, piece.text
