@@ -17,7 +17,6 @@ One rule says when two results are the same, and everything that compares result
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,8 +30,8 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.events import QueryExecuted
 from sqlwright.protocols import Database, Run
 from sqlwright.schema import Schema
-from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.facts import QueryFacts
+from sqlwright.sql.pieces import pieces
 from sqlwright.sql.reading import columns_used, compared_texts, has_order_by, read_facts
 from sqlwright.types import Candidate, Cell, ExecutionResult, ValueMatch
 
@@ -251,26 +250,15 @@ def result_rank(candidate: Candidate) -> int:
     return 1 if candidate.result.empty else 0
 
 
-_QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`"""
-_DOLLARS = r"(?P<tag>\$\w*\$).*?(?P=tag)"
-_ESCAPED = r"""'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*"|`(?:[^`]|``)*`"""
-_LITERALS = {
-    "postgres": rf"[eE]'(?:[^'\\]|''|\\.)*'|{_DOLLARS}|{_QUOTED}|--[^\n]*\n",
-    "duckdb": rf"{_DOLLARS}|{_QUOTED}|--[^\n]*\n",
-    "mysql": rf"{_ESCAPED}|(?:--\s|#)[^\n]*\n",
-}
-"""Pieces that keep their blanks: quoted texts and names, the end of the line after a comment."""
-
-
 def normalized_sql(sql: str, dialect: str = "sqlite") -> str:
     """The query with each run of blanks outside of quotes as one blank, and without a semicolon at
     its end. Letters keep their case."""
-    kept = re.compile(_LITERALS.get(dialect_named(dialect).parser, _QUOTED), re.DOTALL)
-    parts, at = [], 0
-    for match in kept.finditer(sql):
-        parts += [re.sub(r"\s+", " ", sql[at : match.start()]), match[0]]
-        at = match.end()
-    parts.append(re.sub(r"\s+", " ", sql[at:]))
+    parts, line_comment = [], False
+    for piece in pieces(sql, dialect):
+        # The end of the line ends such a comment.
+        blank = "\n" if line_comment else " "
+        parts.append(blank if piece.kind == "space" else piece.text)
+        line_comment = piece.kind == "comment" and not piece.text.startswith("/*")
     return "".join(parts).strip().rstrip(";").rstrip()
 
 

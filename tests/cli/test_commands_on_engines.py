@@ -16,6 +16,7 @@ import yaml
 from sqlwright import api
 from sqlwright.cli.main import main
 from tests.cli.rich import ENGINES, SCRIPTS, Rich, install_dialect, make_rich
+from tests.servers.postgres import PostgresServer
 
 CASES = yaml.safe_load((SCRIPTS / "commands.yaml").read_text("utf-8"))
 ON_ENGINES = [
@@ -126,3 +127,55 @@ def test_what_changes_between_two_questions(
     assert answer.status == "answered", answer.message
     assert name in (answer.sql or "")
     assert any(told in note.text for note in answer.warnings)
+
+
+OWN_FUNCTION = """
+CREATE TABLE sales (id int PRIMARY KEY, total int);
+CREATE TABLE wages (id int PRIMARY KEY);
+INSERT INTO sales VALUES (1, 10), (2, 20);
+CREATE FUNCTION net(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 2';
+"""
+GOLDEN = """
+- {id: net, question: "What is the net of all sales?", sql: "SELECT sum(net(total)) FROM sales"}
+"""
+
+
+def test_a_golden_set_calls_the_functions_and_reads_the_tables_that_are_named(
+    home: Path,
+    postgres_server: PostgresServer,
+    postgres_database: Callable[[str], str],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = postgres_server.url(postgres_database(OWN_FUNCTION))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SQLWRIGHT_DATABASE", url)
+    Path("net.yaml").write_text(GOLDEN)
+    lint = ["golden", "lint", "net.yaml", "--no-readings"]
+    asked = ["evaluate", "net.yaml", "--json", "--out"]
+
+    def unusable(*words: str) -> int:
+        capsys.readouterr()
+        main([*asked, *words])
+        return int(json.loads(capsys.readouterr().out)["gold_does_not_run"])
+
+    assert main(lint) == 12
+    assert "net" in capsys.readouterr().out
+    assert unusable("one") == 1
+    for way in ("--functions", "SQLWRIGHT_FUNCTIONS"):
+        words = [way, "net"] if way.startswith("--") else []
+        if not words:
+            monkeypatch.setenv(way, "net")
+        assert main([*lint, *words]) == 0
+        assert unusable(f"with{way}", *words) == 0
+    assert main([*lint, "--tables", "wages"]) == 12
+    assert unusable("hidden", "--tables", "wages") == 1
+    capsys.readouterr()
+    assert main(["evaluate", "net.yaml", "--out", "hidden", "--resume"]) != 0
+    assert "another tables" in " ".join(capsys.readouterr().err.split())
+    assert main(["ask", url, "How many sales are there?"]) == 0
+    add = ["golden", "add", "more.yaml", "--last", "--with-result", "--sql"]
+    assert main([*add, "SELECT net(4)"]) == 0
+    monkeypatch.delenv("SQLWRIGHT_FUNCTIONS")
+    assert main([*add, "SELECT net(6)"]) != 0

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlwright.sql.tokens import pieces
+from sqlwright.sql.pieces import pieces
 
 _words = str.split
 _STORED = {

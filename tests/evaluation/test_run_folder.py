@@ -24,9 +24,9 @@ from sqlwright.errors import ConfigError, DatabaseUnavailable, DatasetError
 from sqlwright.evaluation import json_lines, records
 from sqlwright.evaluation.folder.lock import locked
 from sqlwright.evaluation.folder.merging import merge_runs
-from sqlwright.evaluation.folder.submission import one_line
 from sqlwright.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.evaluation.shards import Shard, in_order
+from sqlwright.sql.rewriting import one_line
 from tests.evaluation.ending import ending_recipe
 from tests.evaluation.sets import GERMAN, SWEDISH, bird_set, spider_set
 from tests.evaluation.test_executing import told
@@ -347,6 +347,30 @@ def test_bird_s_evaluator_reads_an_object_by_place(
 )
 def test_a_query_is_put_on_one_line(sql: str, line: str) -> None:
     assert one_line(sql) == line
+
+
+SPREAD = {
+    "postgres": "SELECT 'a\nb',\n  E'it\\'s\tso', $$;\n--$$ -- it's all\n, 6 # 3",
+    "mariadb": "SELECT 'it\\'s\nso', # it's one\n  \"a\tb\", 1 --\n, 5--2",
+    "duckdb": "SELECT 'a\n', $x$it's\r\n$x$ /* so /* it */ is */",
+}
+"""Queries over several lines; each means the same on one."""
+
+
+@pytest.mark.parametrize("engine", list(SPREAD))
+def test_a_query_on_one_line_gives_the_same_on_its_engine(
+    engine: str, request: pytest.FixtureRequest
+) -> None:
+    line = one_line(SPREAD[engine], engine)
+    assert not set("\n\r\t") & set(line)
+    if engine == "duckdb":
+        duckdb = pytest.importorskip("duckdb", reason="duckdb isn't installed")
+        found = [duckdb.connect().execute(sql).fetchall() for sql in (SPREAD[engine], line)]
+    else:
+        server = request.getfixturevalue(f"{engine}_server")
+        made = request.getfixturevalue(f"{engine}_database")("")
+        found = [server.rows(sql, made) for sql in (SPREAD[engine], line)]
+    assert found[0] == found[1]
 
 
 # Elsewhere

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import date
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sqlwright.prepare import open_workspace, prepare
 from sqlwright.prompts.demonstrations import database_script, read_demonstrations
 from sqlwright.prompts.dialects import dialect_rules, rules_for
 from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.replies import sql_from
 from sqlwright.prompts.schema import render_schema
+from sqlwright.protocols import Catalog, Run
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.sql.dialects import DIALECTS
 from sqlwright.sql.guard import check_query
@@ -27,7 +31,7 @@ KINDS = (
     "sub_sql_first", "sub_sql_next",
 )  # fmt: skip
 DATABASES = ("allotments", "bakery", "clinic", "ferries", "library")
-Run = Callable[[str, str], list[tuple[Any, ...]]]
+Rows = Callable[[str, str], list[tuple[Any, ...]]]
 
 
 def _told(rows: Any) -> list[list[Any]]:
@@ -48,7 +52,7 @@ def _told(rows: Any) -> list[list[Any]]:
     )
 
 
-def _check(dialect: str, run: Run, errors: type[Exception]) -> None:
+def _check(dialect: str, run: Rows, errors: type[Exception]) -> None:
     """Each query of each worked example gives the rows that are stated, whatever their order; one
     that fails, the error that is told."""
     for entry in read_demonstrations("revise", dialect):
@@ -145,6 +149,59 @@ def test_rules_on_kinds_of_types_run_and_pass_the_check(
         connection.execute(KINDS_OF_TYPES)
         rows = connection.execute(sql).fetchall()
     assert _told(rows) == [[90, 1, 2, 9, "a"], [90, 1, 2, 9, "b"]]
+
+
+TEXTS = """
+CREATE TABLE trips (id INT, extras TEXT, note TEXT);
+INSERT INTO trips VALUES (1, '{"key": "9", "who": "Ada"}', 'a'), (2, '{"key": "10"}', 'b');
+"""
+JSON_TEXTS = {
+    "sqlite": "SELECT extras ->> '$.who', CAST(extras ->> '$.key' AS INTEGER) FROM trips "
+    "WHERE extras ->> '$.key' <> '10'",
+    "postgres": "SELECT CAST(extras AS JSONB) ->> 'who', "
+    "CAST(CAST(extras AS JSONB) ->> 'key' AS INTEGER) FROM trips "
+    "WHERE CAST(extras AS JSONB) ->> 'key' <> '10'",
+    "duckdb": "SELECT extras ->> '$.who', CAST(extras ->> '$.key' AS INTEGER) FROM trips "
+    "WHERE (extras ->> '$.key') <> '10'",
+    "mariadb": "SELECT JSON_UNQUOTE(JSON_EXTRACT(extras, '$.who')), "
+    "CAST(JSON_UNQUOTE(JSON_EXTRACT(extras, '$.key')) AS SIGNED) FROM trips "
+    "WHERE JSON_UNQUOTE(JSON_EXTRACT(extras, '$.key')) <> '10'",
+}
+"""Queries that do what the rules on texts that are JSON say."""
+
+
+@pytest.mark.parametrize("dialect", list(JSON_TEXTS))
+def test_json_in_text_columns_has_a_rule_that_runs_and_passes_the_check(
+    dialect: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """The profile of the database itself says which columns hold JSON."""
+    if dialect in {"postgres", "mariadb"}:
+        made = request.getfixturevalue(f"{dialect}_database")(TEXTS)
+        server = request.getfixturevalue(f"{dialect}_server")
+        url = server.url(made) if dialect == "postgres" else server.owner(made)
+    else:
+        url = str(tmp_path / f"trips.{dialect}")
+        module = sqlite3 if dialect == "sqlite" else pytest.importorskip("duckdb")
+        with closing(module.connect(url)) as connection:
+            for statement in TEXTS.split(";\n"):
+                connection.execute(statement)
+            connection.commit()
+    prepare(url, folder=tmp_path / "prepared")
+    opened = open_workspace(url, folder=tmp_path / "prepared")
+    try:
+        (rule,) = _told_of_json(opened.schema, opened.catalog)
+        assert "text column that holds JSON" in rule
+        assert _told_of_json(opened.schema, None) == []
+        result = opened.database.execute(JSON_TEXTS[dialect], Run())
+    finally:
+        opened.database.close()
+    assert result.error is None
+    assert [tuple(row) for row in result.rows] == [("Ada", 9)]
+
+
+def _told_of_json(schema: Schema, catalog: Catalog | None) -> list[str]:
+    plain = set(map(str, dialect_rules(schema.dialect)["writing"]))
+    return [one for one in map(str, rules_for(schema, catalog)["writing"]) if one not in plain]
 
 
 def test_rules_speak_of_the_kinds_that_a_database_has() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,42 @@ def test_the_query_of_a_reply(case: dict[str, Any]) -> None:
     else:
         with pytest.raises(MalformedReply):
             sql_from(case["reply"])
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "mysql", "clickhouse"])
+@pytest.mark.parametrize("case", cases("queries"))
+def test_the_query_of_a_reply_is_the_same_in_every_dialect_that_reads_it_alike(
+    case: dict[str, Any], dialect: str
+) -> None:
+    try:
+        assert sql_from(case["reply"], dialect) == case.get("sql")
+    except MalformedReply:
+        assert "sql" not in case
+
+
+DIALECTS = yaml.safe_load((CASES / "dialects.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "mysql", "duckdb"])
+def test_a_query_is_cut_from_a_reply_as_its_engine_reads_it(
+    dialect: str, request: pytest.FixtureRequest
+) -> None:
+    rows: Callable[[str], Sequence[Any]]
+    if dialect == "duckdb":
+        duckdb = pytest.importorskip("duckdb", reason="duckdb isn't installed")
+        connection = duckdb.connect()
+
+        def rows(sql: str) -> Sequence[Any]:
+            return list(connection.execute(sql).fetchall())
+    else:
+        name = {"postgres": "postgres", "mysql": "mariadb"}[dialect]
+        server = request.getfixturevalue(f"{name}_server")
+        made = request.getfixturevalue(f"{name}_database")("")
+        rows = partial(server.rows, database=made)
+    for case in (one for one in DIALECTS if one["dialect"] == dialect):
+        sql = sql_from(case["reply"], dialect)
+        assert sql == case["sql"]
+        assert [list(row) for row in rows(sql)] == case["rows"], sql
 
 
 @pytest.mark.parametrize("case", cases("plans"))
@@ -97,6 +135,14 @@ STRAIGHT = str.maketrans("‘’“”\ud800", "''\"\"\ufffd")
 
 
 @settings(deadline=None)
+@given(reply=REPLIES, dialect=st.sampled_from(["postgres", "mysql", "duckdb", "snowflake"]))
+def test_a_query_in_any_dialect_is_a_piece_of_the_reply(reply: str, dialect: str) -> None:
+    with suppress(MalformedReply):
+        sql = sql_from(reply.replace("\\", ""), dialect)
+        assert sql.translate(STRAIGHT) in reply.replace("\\", "").translate(STRAIGHT)
+
+
+@settings(deadline=None)
 @given(reply=REPLIES)
 @example("[" * 5_000)
 @example('{"a":' * 5_000)
@@ -142,13 +188,17 @@ def test_a_json_list_is_read_as_it_was_written(items: list[str]) -> None:
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql"])
 @pytest.mark.parametrize("form", ["bare", "tagged", "fenced"])
-def test_a_reply_of_one_text_over_and_over_is_read_to_its_end(form: str) -> None:
+def test_a_reply_of_one_text_over_and_over_is_read_to_its_end(form: str, dialect: str) -> None:
     """Each takes less than a second, all together seconds; by the square of their length, hours."""
     before = {"bare": "", "tagged": "<sql>", "fenced": "```sql\n"}[form]
     for unit in yaml.safe_load((CASES / "repeated.yaml").read_text("utf-8")):
         reply = before + unit * (200_000 // len(unit))
-        for read in (sql_from, plan_from, items_from, lambda text: json_from(text, Chosen)):
+        with suppress(MalformedReply):
+            sql_from(reply, dialect)
+        plan_from(reply, dialect)
+        for read in (items_from, lambda text: json_from(text, Chosen)):
             with suppress(MalformedReply):
                 read(reply)
 

@@ -22,7 +22,7 @@ from sqlwright.prompts.schema import (
     render_sql,
 )
 from sqlwright.protocols import Workspace
-from sqlwright.schema import ColumnRef, Detail, SchemaView
+from sqlwright.schema import Column, ColumnRef, Detail, Schema, SchemaView, Table
 from sqlwright.types import (
     Candidate,
     DescriptionMatch,
@@ -289,6 +289,78 @@ def test_constants_of_our_own_queries_that_nobody_wrote(
     rendered = render_sql(Candidate(sql, "test", parent=parent), Question(question))
     assert str(rendered) == sql
     assert kept in str(rendered.without("value"))
+
+
+OF_DIALECTS = [
+    ("postgres", "SELECT 1 FROM c WHERE n = $$it's$$", "?", "WHERE n = [hidden]"),
+    ("postgres", "SELECT 1 FROM c WHERE n = E'it\\'s' AND a = 1", "1?", "n = [hidden] AND a = 1"),
+    ("postgres", "SELECT ARRAY['a'] FROM c", "?", "SELECT ARRAY[[hidden]] FROM c"),
+    ("postgres", "SELECT x::int FROM c WHERE n = 'it''s'", "it's?", "n = 'it''s'"),
+    (
+        "mysql",
+        'SELECT `n m` FROM c WHERE n = "it\'s"',
+        "?",
+        "SELECT `n m` FROM c WHERE n = [hidden]",
+    ),
+    ("mysql", "SELECT 1 FROM c WHERE n = 'it\\'s' OR n = 'a'", "a?", "n = [hidden] OR n = 'a'"),
+    (
+        "mysql",
+        "SELECT x FROM c # it's 'x'\nWHERE n = 'b'",
+        "?",
+        "FROM c [hidden]\nWHERE n = [hidden]",
+    ),
+    (
+        "duckdb",
+        "SELECT [n, 'b'] FROM c WHERE n = $x$a$x$",
+        "?",
+        "[n, [hidden]] FROM c WHERE n = [h",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "sql", "question", "kept"), OF_DIALECTS)
+def test_constants_of_our_own_queries_in_each_dialect(
+    dialect: str, sql: str, question: str, kept: str
+) -> None:
+    rendered = render_sql(Candidate(sql, "test", dialect=dialect), Question(question))
+    assert str(rendered) == sql
+    assert kept in str(rendered.without("value"))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "literal"),
+    [
+        ("postgres", "E'O\\'Hare'"), ("postgres", "$$O'Hare$$"), ("mysql", "'O\\'Hare'"),
+        ("mysql", '"O\'Hare"'), ("duckdb", "$x$O'Hare$x$"), ("sqlite", "'O''Hare'"),
+    ],
+)  # fmt: skip
+def test_a_stored_value_is_one_however_its_dialect_writes_it(dialect: str, literal: str) -> None:
+    matches = (ValueMatch("", CITY, "O'Hare", 1.0),)
+    sql = f"SELECT 1 FROM c WHERE x = {literal}"
+    candidate = Candidate(sql, "test", values=matches, by_model=True, dialect=dialect)
+    rendered = render_sql(candidate, Question("ohare?"))
+    assert str(rendered.without("value")) == "SELECT 1 FROM c WHERE x = [hidden]"
+
+
+VIEWS = {
+    "postgres": "SELECT id FROM people WHERE city = 'Bonn'::text AND NOT name = E'it\\'s'::text;",
+    "mysql": "select `people`.`id` AS `id` from `people` where `people`.`city` = 'it\\'s'",
+    "duckdb": "SELECT id FROM people WHERE (city = $$it's$$) AND list_contains(['x'], city);",
+}
+
+
+@pytest.mark.parametrize("dialect", list(VIEWS))
+def test_a_view_s_query_is_told_in_its_dialect_without_its_constants(dialect: str) -> None:
+    people = Table("people", (Column("id", "int"), Column("name", "text"), Column("city", "text")))
+    view = Table("bonn", (Column("id", "int"),), kind="view", definition=VIEWS[dialect])
+    text = render_schema(SchemaView(Schema("s", (people, view), (), dialect)))
+    assert VIEWS[dialect].rstrip(";") in str(text)
+    kept = str(text.without("value"))
+    assert "people" in kept.split("CREATE VIEW")[1]
+    assert not any(value in kept for value in ("Bonn", "it's", "it\\'s", "'x'"))
+    long = replace(view, definition=VIEWS[dialect].replace("id", f"{'id + ' * 400}id", 1))
+    schema = Schema("s", (people, long), (), dialect)
+    assert "-- made of people" in str(render_schema(SchemaView(schema)))
 
 
 @pytest.mark.parametrize(

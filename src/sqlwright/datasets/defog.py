@@ -25,7 +25,7 @@ from sqlwright.datasets.reading import (
 )
 from sqlwright.datasets.selection import Selection
 from sqlwright.errors import DatasetError
-from sqlwright.sql.tokens import pieces
+from sqlwright.sql.pieces import pieces
 
 FILES = ("questions_gen_sqlite.csv", "data/questions_gen_sqlite.csv", "questions.csv")
 FOLDERS = ("databases", "database", "sqlite_dbs", "data/sqlite_dbs", ".")

@@ -70,6 +70,8 @@ class Record:
     tags: Mapping[str, str] = field(default_factory=dict)
     evidence: str = ""
     """The evidence that the data set gives with the question."""
+    dialect: str = "sqlite"
+    """The database's, in which its queries are."""
     errors: Sequence[Mapping[str, str]] | None = None
     """Of a wrong answer the classes that hold, the main one first: `class`, `shown_by`. None where
     nobody looked: of right answers, and in runs of earlier versions."""

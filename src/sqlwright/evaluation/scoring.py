@@ -84,6 +84,7 @@ class Scorer:
             features=features(gold_sql, self.schema.dialect),
             evidence=example.evidence,
             tags=dict(example.tags),
+            dialect=self.schema.dialect,
         )
         golds = self._golds(example)
         usable = _usable(golds)

@@ -11,6 +11,7 @@ from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.evaluation.shards import Shard
 from sqlwright.llm.options import LlmOptions
 from sqlwright.protocols import ModelsByRole
+from sqlwright.settings.values import Allowed
 from sqlwright.types.plans import ScanLimit
 
 ExecutorName = Literal["", "threads", "processes", "ray"]
@@ -60,6 +61,8 @@ class EvaluationSettings:
     """A folder or URL with the databases, in place of the data set's own."""
     scan: ScanLimit | None = None
     """The most that a query may read, gold queries too; None is no limit."""
+    allowed: Allowed = field(default_factory=Allowed)
+    """Tables that may be read and functions that may be called, by gold queries too."""
 
     def checked(self) -> EvaluationSettings:
         """The same, with the executor named. Raises ConfigError, and

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sqlwright.prompts.loose_json import Effort
+from sqlwright.sql.pieces import pieces
 from sqlwright.sql.reading import is_query
-from sqlwright.sql.tokens import pieces
 
 _LONGEST_BARE = 20_000
 """Characters of a query without a fence at most."""
@@ -36,6 +37,14 @@ _GOES_ON = re.compile(
 _CURLY = str.maketrans("‘’“”", "''\"\"")
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The reading of one reply: the dialect of its query, and the effort that is left for it."""
+
+    dialect: str
+    effort: Effort = field(default_factory=Effort)
+
+
 class FoundQuery(NamedTuple):
     """A query and where it, or what holds it, lies in the reply."""
 
@@ -46,22 +55,23 @@ class FoundQuery(NamedTuple):
     """Reasoning that came with it in a JSON reply."""
 
 
-def last_statement(text: str, offset: int) -> FoundQuery | None:
+def last_statement(text: str, offset: int, how: Reading) -> FoundQuery | None:
     """The last statement of a text that begins as a query does, the comments before it included;
     nothing where the first one doesn't, since then the text isn't SQL."""
     found = None
-    for number, (start, end, first) in enumerate(_statements(text)):
+    for number, (start, end, first) in enumerate(_statements(text, how.dialect)):
         if first in {"select", "with", "values"}:
-            found = FoundQuery(_straight(text[start:end].strip()), offset + start, offset + end)
+            sql = _straight(text[start:end].strip(), how.dialect)
+            found = FoundQuery(sql, offset + start, offset + end)
         elif number == 0:
             return None
     return found
 
 
-def _statements(text: str) -> Iterator[tuple[int, int, str]]:
+def _statements(text: str, dialect: str) -> Iterator[tuple[int, int, str]]:
     """Start and end of each statement, and its first word in lower case."""
     start, first = 0, ""
-    for piece in pieces(text):
+    for piece in pieces(text, dialect):
         if piece.kind == "end":
             if first:
                 yield start, piece.start, first
@@ -72,20 +82,22 @@ def _statements(text: str) -> Iterator[tuple[int, int, str]]:
         yield start, len(text), first
 
 
-def last_in_prose(text: str, effort: Effort) -> FoundQuery | None:
+def last_in_prose(text: str, how: Reading) -> FoundQuery | None:
     """The last query in running text, as far as the effort reaches: one that reads as SQL, else one
     that begins a line."""
     best: FoundQuery | None = None
     second: FoundQuery | None = None
     at = 0
+    effort = how.effort
     while effort.sql > 0 and effort.pieces > 0 and (start := _START.search(text, at)):
         at = start.end()
         line = text[text.rfind("\n", 0, start.start()) + 1 : start.start()]
         begins = bool(_LINE_START.match(line))
         if not (begins or (start[1] or "WITH").isupper()):
             continue
-        end, whole = _end_of_query(text, start.start(), effort)
-        found = FoundQuery(_straight(text[start.start() : end].strip()), start.start(), end)
+        end, whole = _end_of_query(text, start.start(), how)
+        sql = _straight(text[start.start() : end].strip(), how.dialect)
+        found = FoundQuery(sql, start.start(), end)
         if whole:
             best, at = found, max(end, at)
         elif begins and (start[1] or "WITH").isupper():
@@ -93,12 +105,13 @@ def last_in_prose(text: str, effort: Effort) -> FoundQuery | None:
     return best or second
 
 
-def _end_of_query(text: str, start: int, effort: Effort) -> tuple[int, bool]:
+def _end_of_query(text: str, start: int, how: Reading) -> tuple[int, bool]:
     """End of the query that begins at `start`; True if it reads as a query so far."""
+    effort, dialect = how.effort, how.dialect
     limit = min(len(text), start + _LONGEST_BARE)
     mark = text[start - 1 : start]
     rest = text[start:limit]
-    stop = next((p.start for p in pieces(rest) if p.kind == "end"), len(rest))
+    stop = next((p.start for p in pieces(rest, dialect) if p.kind == "end"), len(rest))
     fence = rest.find("\n```")
     rest = rest[: min(stop, fence if fence >= 0 else stop)]
     effort.pieces -= stop
@@ -113,34 +126,34 @@ def _end_of_query(text: str, start: int, effort: Effort) -> tuple[int, bool]:
         if effort.sql <= 0:
             break
         effort.sql -= end
-        if is_query(_straight(rest[:end])):
+        if is_query(_straight(rest[:end], dialect), dialect):
             return start + end, True
     return start + (breaks[0].start() if breaks else len(rest)), False
 
 
-def _straight(sql: str) -> str:
+def _straight(sql: str, dialect: str) -> str:
     """The query with curly quotes outside of its strings, names and comments made straight; with
     them it would be no SQL."""
     if not any(char in sql for char in "‘’“”"):
         return sql
     parts: list[str] = []
-    for piece in pieces(sql):
+    for piece in pieces(sql, dialect):
         outside = piece.kind in {"word", "other"}
         parts.append(piece.text.translate(_CURLY) if outside else piece.text)
     return "".join(parts)
 
 
-def first_outside(text: str, start: int, ends: Iterable[int]) -> int | None:
+def first_outside(text: str, start: int, ends: Iterable[int], dialect: str) -> int | None:
     """The first of these indexes, in order, that isn't inside a string or a comment of the SQL that
     begins at `start`; None where all are."""
     waiting = iter(ends)
     end = next(waiting, None)
-    for piece in pieces(text[start:]):
+    for piece in pieces(text[start:], dialect):
         begun, over = start + piece.start, start + piece.start + len(piece.text)
         if end is None or end <= begun:
             return end
-        if piece.kind == "other" and piece.text in "'\"`[":
-            return None  # nothing closes it
+        if piece.kind == "open":
+            return None
         holds = piece.kind in {"text", "quoted", "blob"} or piece.text.startswith("/*")
         while end is not None and end < over:
             if not holds:

@@ -9,13 +9,19 @@ from decimal import Decimal
 from sqlwright.messages import HIDDEN, Origin, Span, Text
 from sqlwright.presentation.cells import decimal_text, plain_text
 from sqlwright.presentation.numbers import counted
-from sqlwright.sql.tokens import Piece, pieces, quote_text
+from sqlwright.sql.pieces import Piece, pieces
+from sqlwright.sql.tokens import quote_text
 from sqlwright.types import Candidate, ExecutionResult, Question
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)?")
 _DATE_FORMAT = re.compile(r"'(?:%[dfFGgHIjJkklmMPpRsSTuUVwWY]|[-/:. T])+'")
 """A format of strftime."""
+_MARKED = re.compile(
+    r"(?:[A-Za-z]{0,2}&?(?P<quote>['\"`])|\$\w*\$|\[)(?P<held>.*)(?:['\"`\]]|\$\w*\$)", re.DOTALL
+)
+_ESCAPED = re.compile(r"\\(['\"`\\ntr])")
+_STAND_FOR = {"n": "\n", "t": "\t", "r": "\r"}
 WORDS = frozenset({"space", "word", "operator", "end", "other"})
 """Pieces of a query that aren't constants; what is quoted may be a name or a text."""
 ARRAY = 10
@@ -107,10 +113,10 @@ def render_sql(candidate: Candidate, question: Question) -> Text:
     if not stored and written is None:
         return Text.of(candidate.sql, "model")
     writer = SpanWriter()
-    for piece in sql_pieces(candidate.sql):
-        held = piece.text.replace("''", "'").replace('""', '"')
+    for piece in sql_pieces(candidate.sql, candidate.dialect):
+        held = (piece.text, *_held(piece))
         hidden = piece.kind not in WORDS and any(
-            value in held if len(value) > 2 else value == held.strip("'\"") for value in stored
+            value == one or (len(value) > 2 and value in one) for value in stored for one in held
         )
         if written is not None and piece.kind not in WORDS and piece.kind != "quoted":
             # Of what is quoted, names: our own writer puts texts into single quotes.
@@ -125,10 +131,10 @@ def words_typed(question: Question) -> str:
     return "\n".join([question.text, question.evidence, *earlier])
 
 
-def sql_pieces(sql: str) -> Iterator[Piece]:
+def sql_pieces(sql: str, dialect: str) -> Iterator[Piece]:
     """The pieces of a query; from a quote on that nothing closes it is all one text."""
-    for piece in pieces(sql):
-        if piece.kind == "other" and piece.text in "'\"`[":
+    for piece in pieces(sql, dialect):
+        if piece.kind == "open":
             yield Piece("text", sql[piece.start :], piece.start)
             return
         yield piece
@@ -139,9 +145,19 @@ def typed(piece: Piece, words: str) -> bool:
     anything of the data."""
     if _DATE_FORMAT.fullmatch(piece.text):
         return True
-    text = piece.text[1:-1] if piece.kind in {"text", "quoted"} else piece.text
-    text = text.replace("''", "'").strip("%").casefold()
+    text = _held(piece)[-1].strip("%").casefold()
     return not text or bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", words.casefold()))
+
+
+def _held(piece: Piece) -> tuple[str, str]:
+    """The content of a constant within its marks: with its backslashes, and with what they stand
+    for where they escape."""
+    marked = _MARKED.fullmatch(piece.text) if piece.kind in {"text", "quoted"} else None
+    if marked is None:
+        return piece.text, piece.text
+    quote = marked["quote"] or "'"
+    plain = marked["held"].replace(quote * 2, quote)
+    return plain, _ESCAPED.sub(lambda found: _STAND_FOR.get(found[1], found[1]), plain)
 
 
 def _constants_of_models(candidate: Candidate) -> Iterator[str]:
@@ -149,7 +165,8 @@ def _constants_of_models(candidate: Candidate) -> Iterator[str]:
     step = candidate.parent
     while step is not None:
         if step.by_model:
-            yield from (piece.text for piece in sql_pieces(step.sql) if piece.kind not in WORDS)
+            cut = sql_pieces(step.sql, step.dialect)
+            yield from (piece.text for piece in cut if piece.kind not in WORDS)
         step = step.parent
 
 

@@ -18,8 +18,14 @@ from pydantic import BaseModel, RootModel, ValidationError
 
 from sqlwright.errors import MalformedReply
 from sqlwright.messages import LONGEST_REPLY
-from sqlwright.prompts.bare_sql import FoundQuery, first_outside, last_in_prose, last_statement
-from sqlwright.prompts.loose_json import Decoded, Effort, structures
+from sqlwright.prompts.bare_sql import (
+    FoundQuery,
+    Reading,
+    first_outside,
+    last_in_prose,
+    last_statement,
+)
+from sqlwright.prompts.loose_json import Decoded, structures
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -57,20 +63,20 @@ _BULLET = re.compile(r"^[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]+(\S.*)$", re.M
 _QUOTED_ITEM = re.compile(r"[\"“”]([^\"“”\n]+)[\"“”]|'((?:[^'\n]|'\w)+)'(?!\w)")
 
 
-def sql_from(text: str) -> str:
-    """The query a reply ends with. Raises MalformedReply.
+def sql_from(text: str, dialect: str = "sqlite") -> str:
+    """The query in a dialect a reply ends with. Raises MalformedReply.
 
     Of several queries in tags, in JSON or in fences the last one counts. The final semicolon is
     cut, and curly quotes are straightened where they stand for SQL's own.
     """
-    return _found(text, Effort()).sql
+    return _found(text, Reading(dialect)).sql
 
 
-def plan_from(text: str) -> str:
+def plan_from(text: str, dialect: str = "sqlite") -> str:
     """The reasoning of a reply before and after its query. Never raises."""
-    thought, rest = _split_thought(text[-LONGEST_REPLY:])
+    thought, rest = _split_thought(text[-LONGEST_REPLY:], dialect)
     try:
-        found = _query_in(rest, Effort())
+        found = _query_in(rest, Reading(dialect))
     except MalformedReply:
         return text[-LONGEST_REPLY:].strip()
     before, after = _bare_edges(rest[: found.start]), _bare_edges(rest[found.end :])
@@ -126,9 +132,9 @@ def items_from(text: str) -> tuple[str, ...]:
     raise MalformedReply("it holds no list")
 
 
-def _found(text: str, effort: Effort) -> FoundQuery:
+def _found(text: str, how: Reading) -> FoundQuery:
     try:
-        return _query_in(_split_thought(text[-LONGEST_REPLY:])[1], effort)
+        return _query_in(_split_thought(text[-LONGEST_REPLY:], how.dialect)[1], how)
     except MalformedReply as error:
         raise MalformedReply(f"{error}{_unread(text)}") from None
 
@@ -140,7 +146,7 @@ def _unread(text: str) -> str:
     return f", or it is too long: the last {LONGEST_REPLY:,} characters are read"
 
 
-def _split_thought(text: str) -> tuple[str, str]:
+def _split_thought(text: str, dialect: str = "sqlite") -> tuple[str, str]:
     """Reasoning that a model marks as such, and the reply proper. Raises nothing: reasoning that
     never ends leaves an empty reply."""
     at = 0
@@ -151,13 +157,13 @@ def _split_thought(text: str) -> tuple[str, str]:
     if _THINKING.match(text, at):
         return text[at:], ""
     ends = list(_THOUGHT_END.finditer(text, at))
-    if ends and not _fences(text[: ends[-1].start()]):  # its opening stood in the prompt
+    if ends and not _fences(text[: ends[-1].start()], dialect):  # its opening stood in the prompt
         thoughts.append(text[at : ends[-1].start()])
         at = ends[-1].end()
     return "\n".join(thoughts), text[at:]
 
 
-def _query_in(text: str, effort: Effort) -> FoundQuery:
+def _query_in(text: str, how: Reading) -> FoundQuery:
     """The query of a reply without marked reasoning. Raises MalformedReply."""
     text = text.rstrip()
     while mark := _CHAT_MARK.search(text, max(len(text) - 50, 0)):
@@ -166,12 +172,12 @@ def _query_in(text: str, effort: Effort) -> FoundQuery:
     if text.lstrip().startswith(("{", "[")):
         ways = [_in_json, _in_tags, _in_fences]
     for way in ways:
-        found = way(text, effort)
+        found = way(text, how)
         if found is not None:
             return found
     # Half of a query in half of a JSON text isn't one.
-    cut = next((s.start for s in structures(text, effort) if s.broken_off), None)
-    found = last_in_prose(text[:cut], effort)
+    cut = next((s.start for s in structures(text, how.effort) if s.broken_off), None)
+    found = last_in_prose(text[:cut], how)
     if found is not None:
         return found
     if not text.strip():
@@ -181,18 +187,18 @@ def _query_in(text: str, effort: Effort) -> FoundQuery:
     raise MalformedReply("it holds no SQL query")
 
 
-def _in_tags(text: str, effort: Effort) -> FoundQuery | None:
+def _in_tags(text: str, how: Reading) -> FoundQuery | None:
     """The query in the last tag that holds one; a tag that isn't closed ends with the text."""
     for tag in reversed(list(_TAG.finditer(text))[-_MOST_MARKS:]):
         closing = re.compile(rf"</\s?{re.escape(tag[1])}\s?>", re.IGNORECASE)
         ends = [end.start() for end in closing.finditer(text, tag.end())]
-        end = first_outside(text, tag.end(), ends) or min(ends, default=-1)
+        end = first_outside(text, tag.end(), ends, how.dialect) or min(ends, default=-1)
         inner = text[tag.end() : end] if end >= 0 else text[tag.end() :]
         found = (
-            _in_json(inner, effort)
-            or _in_fences(inner, effort)
-            or last_statement(inner, 0)
-            or last_in_prose(inner, effort)
+            _in_json(inner, how)
+            or _in_fences(inner, how)
+            or last_statement(inner, 0, how)
+            or last_in_prose(inner, how)
         )
         if found is not None:
             stop = closing.match(text, end) if end >= 0 else None
@@ -200,18 +206,16 @@ def _in_tags(text: str, effort: Effort) -> FoundQuery | None:
     return None
 
 
-def _in_json(text: str, effort: Effort) -> FoundQuery | None:
+def _in_json(text: str, how: Reading) -> FoundQuery | None:
     """The last text under a key like `sql` that is a query."""
-    for structure in reversed(list(structures(text, effort))):
+    for structure in reversed(list(structures(text, how.effort))):
         for key_holder, value in reversed(list(_sql_values(structure.value))):
             found = (
-                _in_fences(value, effort)
-                or last_statement(value, 0)
-                or last_in_prose(value, effort)
+                _in_fences(value, how) or last_statement(value, 0, how) or last_in_prose(value, how)
             )
             if found is not None:
                 reasoning = [v for v in key_holder.values() if isinstance(v, str) and v != value]
-                start, end = _without_fence(text, structure)
+                start, end = _without_fence(text, structure, how.dialect)
                 return FoundQuery(found.sql, start, end, "\n".join(reasoning))
     return None
 
@@ -230,9 +234,9 @@ def _sql_values(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
                 yield from _sql_values(item)
 
 
-def _without_fence(text: str, structure: Decoded) -> tuple[int, int]:
+def _without_fence(text: str, structure: Decoded, dialect: str) -> tuple[int, int]:
     """Start and end of a structure with the fence around it."""
-    for block in _fences(text):
+    for block in _fences(text, dialect):
         if block.start <= structure.start and structure.end <= block.end:
             return block.start, block.end
     return structure.start, structure.end
@@ -249,7 +253,7 @@ class _Block(NamedTuple):
     end: int
 
 
-def _fences(text: str) -> list[_Block]:
+def _fences(text: str, dialect: str) -> list[_Block]:
     """Fenced blocks in order; one that isn't closed ends with the text."""
     blocks: list[_Block] = []
     at = 0
@@ -263,7 +267,7 @@ def _fences(text: str) -> list[_Block]:
             end, after = inline, inline + len(opening[1])
         elif closings:
             # A line of marks may stand in a string of the query.
-            whole = first_outside(text, inner, (c.start() for c in closings))
+            whole = first_outside(text, inner, (c.start() for c in closings), dialect)
             closing = next((c for c in closings if c.start() == whole), closings[0])
             end, after = closing.start(), closing.end()
         else:
@@ -273,18 +277,18 @@ def _fences(text: str) -> list[_Block]:
     return blocks
 
 
-def _in_fences(text: str, effort: Effort) -> FoundQuery | None:
+def _in_fences(text: str, how: Reading) -> FoundQuery | None:
     """The last query in a block of SQL, else in a block of anything, else in marks on one line."""
-    blocks = _fences(text)
+    blocks = _fences(text, how.dialect)
     ordered = sorted(blocks, key=lambda block: block.language in _SQL_TAGS)
     for block in reversed(ordered[-_MOST_MARKS:]):
-        found = last_statement(block.content, block.inner)
+        found = last_statement(block.content, block.inner, how)
         if (found is None and block.language in _SQL_TAGS) or not block.language:
-            found = last_in_prose(block.content, effort)
+            found = last_in_prose(block.content, how)
         if found is not None:
             return found._replace(start=block.start, end=block.end)
     for match in reversed(list(_INLINE_FENCE.finditer(text))[-_MOST_MARKS:]):
-        found = last_statement(match[2], match.start(2))
+        found = last_statement(match[2], match.start(2), how)
         if found is not None:
             return found._replace(start=match.start(), end=match.end())
     return None

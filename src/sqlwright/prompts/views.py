@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from sqlwright.messages import Span
 from sqlwright.prompts.cells import WORDS, SpanWriter, sql_pieces, typed
 from sqlwright.prompts.columns import ColumnKnowledge
@@ -16,22 +14,21 @@ LONGEST_COMPACT = 300
 """The same where a schema is shown in a line per column."""
 
 
-def view_query(table: Table, names: Collection[str], longest: int = LONGEST) -> tuple[Span, ...]:
+def view_query(table: Table, known: ColumnKnowledge, longest: int = LONGEST) -> tuple[Span, ...]:
     """A view's query on one line, without comments; nothing for a table.
 
     What its author compared columns with may come from the data: such constants have the origin of
-    values. `names` are those of the schema, folded. A query of more than `longest` characters isn't
-    shown.
+    values. A query of more than `longest` characters isn't shown.
     """
     writer = SpanWriter()
     written = 0
     space = False
-    for piece in sql_pieces(table.definition):
+    for piece in sql_pieces(table.definition, known.written.schema.dialect):
         if piece.kind in {"space", "comment"}:
             space = written > 0
             continue
         text = piece.text if piece.text.isprintable() else " ".join(piece.text.split())
-        named = piece.kind == "quoted" and fold_name(piece.text[1:-1]) in names
+        named = piece.kind == "quoted" and fold_name(piece.text[1:-1]) in known.names
         ours = piece.kind in WORDS or named or typed(piece, "")
         writer.add(" " if space else "")
         writer.add(text, "schema" if ours else "value")
@@ -45,5 +42,6 @@ def made_of(table: Table, known: ColumnKnowledge) -> str:
     table."""
     if not table.definition:
         return ""
-    read = (name for name in tables_used(table.definition) if fold_name(name) in known.names)
+    used = tables_used(table.definition, known.written.schema.dialect)
+    read = (name for name in used if fold_name(name) in known.names)
     return ", ".join(map(known.written.table, read))

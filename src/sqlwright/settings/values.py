@@ -13,6 +13,32 @@ from sqlwright.protocols import Limits
 from sqlwright.types.plans import ScanLimit
 
 
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Tables and functions that queries may use, of each database."""
+
+    tables: tuple[str, ...] | None = None
+    """The only tables that may be known of and read; None for all."""
+    functions: tuple[str, ...] = ()
+    """Functions of the database's own that may be called."""
+    tables_of: str = field(default="", repr=False)
+    """The only database whose tables these are, which may hold a password; empty for any."""
+    functions_of: str = field(default="", repr=False)
+    """The same for the functions."""
+
+    def tables_for(self, database: str) -> tuple[str, ...] | None:
+        """The only tables of a database that may be read, however it is named."""
+        return self.tables if _is(database, self.tables_of) else None
+
+    def functions_for(self, database: str) -> tuple[str, ...]:
+        """The functions of a database that may be called, however it is named."""
+        return self.functions if _is(database, self.functions_of) else ()
+
+
+def _is(database: str, only: str) -> bool:
+    return not only or parse_address(database).identity == parse_address(only).identity
+
+
 @dataclass(frozen=True)
 class Settings:
     """Values for arguments that a caller leaves out, and the origin of each."""
@@ -61,18 +87,20 @@ class Settings:
     def tables_for(self, database: str) -> tuple[str, ...] | None:
         """The only tables that may be read; the project file's belong to its own database, however
         that is named."""
-        return self.tables if self._applies("tables", database) else None
+        return self.allowed.tables_for(database)
 
     def functions_for(self, database: str) -> tuple[str, ...]:
         """The functions that may be called; the project file's belong to its own database, too."""
-        return self.functions if self._applies("functions", database) else ()
+        return self.allowed.functions_for(database)
 
-    def _applies(self, name: str, database: str) -> bool:
-        """True unless a setting comes from a project file that is another database's."""
-        if self.origins.get(name) != str(self.file) or self.database is None:
-            return True
-        ours, theirs = (parse_address(url).identity for url in (database, self.database))
-        return ours == theirs
+    @property
+    def allowed(self) -> Allowed:
+        """Tables and functions by database: the project file's belong to its own."""
+        return Allowed(self.tables, self.functions, self._only("tables"), self._only("functions"))
+
+    def _only(self, name: str) -> str:
+        """The database that a setting of the project file is for; empty for any."""
+        return (self.database or "") if self.origins.get(name) == str(self.file) else ""
 
     def prepared_folder(self, database: str) -> Path:
         """The folder of a database's prepared indexes and profiles."""

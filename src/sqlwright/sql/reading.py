@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlwright.schema import ColumnRef, Schema, fold_name
 from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.facts import QueryFacts
+from sqlwright.sql.pieces import pieces
 from sqlwright.sql.shape.tree import shaped_tree
-from sqlwright.sql.tokens import UnreadableQuery, pieces, tokenize
+from sqlwright.sql.tokens import UnreadableQuery, tokenize
 from sqlwright.sql.tree import node_text, parsed_token, query_tree, source_read
 
 if TYPE_CHECKING:

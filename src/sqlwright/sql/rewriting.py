@@ -1,11 +1,13 @@
-"""Queries rewritten as texts: tables under other names, no DISTINCT."""
+"""Queries rewritten as texts: tables under other names, no DISTINCT, on one line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from sqlwright.schema import fold_name
-from sqlwright.sql.tokens import pieces
+from sqlwright.sql.dialects import dialect_named
+from sqlwright.sql.pieces import Piece, pieces
+from sqlwright.sql.tokens import quote_text
 from sqlwright.sql.tree import node_text, query_tree
 
 
@@ -70,3 +72,28 @@ def _without_distinct(sql: str, dialect: str) -> str:
         else:
             one.pop()
     return node_text(changed, dialect)
+
+
+def one_line(sql: str, dialect: str = "sqlite") -> str:
+    """A query on one line, with what it means: line ends and comments between its parts are
+    spaces, in a text they are put together of characters or escaped."""
+    if not any(mark in sql for mark in ("\n", "\r", "\t", "--", "/*", "#")):
+        return sql.strip()
+    return "".join(_flat(piece, dialect) for piece in pieces(sql, dialect)).strip()
+
+
+def _flat(piece: Piece, dialect: str) -> str:
+    if piece.kind in {"space", "comment"}:
+        return " "
+    text = piece.text
+    if piece.kind != "text" or not any(mark in text for mark in "\n\r\t"):
+        return text
+    if text[0] in "eE" or dialect_named(dialect).parser == "mysql":
+        return text.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
+    if text[0] == "$":
+        tag = text[: text.index("$", 1) + 1]
+        text = quote_text(text[len(tag) : -len(tag)])
+    character = "char" if dialect == "sqlite" else "chr"
+    for mark in "\n\r\t":
+        text = text.replace(mark, f"'||{character}({ord(mark)})||'")
+    return f"({text})"

@@ -7,7 +7,6 @@ or quote that another parser would read differently.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +16,7 @@ from sqlwright.schema import fold_name
 if TYPE_CHECKING:
     from sqlwright.types import ErrorCause
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""
       (?P<space>[ \t\n\f\r]+)
     | (?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))
@@ -89,7 +88,7 @@ def tokenize(sql: str) -> list[SqlToken]:
     tokens = []
     position = 0
     while position < len(sql):
-        match = _TOKEN.match(sql, position)
+        match = TOKEN.match(sql, position)
         if match is None:
             raise _unreadable(sql, position)
         position = match.end()
@@ -102,27 +101,6 @@ def tokenize(sql: str) -> list[SqlToken]:
     while tokens and tokens[-1].kind == "end":
         tokens.pop()
     return tokens
-
-
-class Piece(NamedTuple):
-    """A token, space or comment of a text and where it begins; `other` is what SQL has no use for,
-    an opening quote that is never closed included."""
-
-    kind: str
-    text: str
-    start: int
-
-
-def pieces(text: str) -> Iterator[Piece]:
-    """Everything in a text, SQL or not, cut as SQLite would cut it, nothing left out."""
-    at = 0
-    closings = {mark: text.rfind("]" if mark == "[" else mark) for mark in "'\"`["}
-    while at < len(text):
-        # A quote that nothing closes is not looked for to the end of the text again and again.
-        match = None if closings.get(text[at], at + 1) <= at else _TOKEN.match(text, at)
-        found = match[0] if match else text[at]
-        yield Piece((match.lastgroup or "other") if match else "other", found, at)
-        at += len(found)
 
 
 @lru_cache(maxsize=4096)
@@ -138,56 +116,10 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-_CHANGES = tuple(
-    tuple(frozenset(each.split("|")) for each in line.split())
-    for line in """
-    insert|replace into * (|values|select|default|with|set
-    merge into * using|as|*
-    delete from * where|returning|;
-    update * set * =
-    drop table|view|index|trigger|database|schema * ,|cascade|restrict|;
-    create table|view * (|as
-    create index * on
-    create trigger * after|before|instead
-    alter table * add|alter|change|drop|modify|rename|set
-    truncate table * ;
-    grant|revoke all|delete|insert|select|update ,|on|privileges
-    """.strip().splitlines()
-)
-"""Beginnings of statements that change something, word by word: `*` is a name, `;` the end."""
-_OPTIONAL = "exists if materialized not temp temporary unique virtual"
-_BESIDES = frozenset(_OPTIONAL.split())
-"""Words that may stand among them and make no difference."""
-
-
-def holds_change(text: str) -> bool:
-    """True if a statement of SQL that changes data, structure or rights begins at the beginning of
-    a text or after a semicolon. A sentence that merely begins with such a word is none."""
-    statements: list[list[str]] = [[]]
-    before = ""
-    for piece in pieces(text):
-        if piece.kind == "end":
-            statements.append([])
-        if piece.kind in {"end", "space", "comment"}:
-            continue
-        word = "*" if piece.kind == "quoted" else piece.text.lower()
-        # Left out: the rest of a name, and what comes after INSERT OR or CREATE OR.
-        if not {word, before} & {".", "or"} and word not in _BESIDES:
-            statements[-1].append(word)
-        before = word
-    return any(_begins([*words, ";"], shape) for words in statements for shape in _CHANGES)
-
-
-def _begins(words: list[str], shape: tuple[frozenset[str], ...]) -> bool:
-    return len(words) >= len(shape) and all(
-        "*" in wanted or word in wanted for word, wanted in zip(words, shape, strict=False)
-    )
-
-
 def view_body(create: str) -> str:
     """The query of a CREATE VIEW text. Raises UnsafeQuery."""
     depth = 0
-    for match in _TOKEN.finditer(create):
+    for match in TOKEN.finditer(create):
         if match.lastgroup == "comment":
             continue
         depth += (match[0] == "(") - (match[0] == ")")

@@ -12,7 +12,7 @@ from sqlwright.prompts.cells import WORDS, SpanWriter, sql_pieces, typed, words_
 from sqlwright.prompts.dialects import rules_for
 from sqlwright.prompts.measures import newest
 from sqlwright.prompts.templates import model_text, plain_text, question_text
-from sqlwright.protocols import Context
+from sqlwright.protocols import Catalog, Context
 from sqlwright.sql.dialects import dialect_of
 from sqlwright.types import State, Turn
 
@@ -33,7 +33,7 @@ def asked(state: State, context: Context | None = None) -> dict[str, Any]:
             for turn in state.question.history
         ],
         "dialect": plain_text(dialect.title),
-        "written": rules_for(state.view.schema),
+        "written": rules_for(state.view.schema, _catalog(context)),
         "today": Text() if context is None else _today(state, context),
     }
 
@@ -64,6 +64,12 @@ def _day(day: date) -> str:
     return f"{day.isoformat()}, a {day:%A}"
 
 
+def _catalog(context: Context | None) -> Catalog | None:
+    """The catalog that holds the same however much time reading it had."""
+    known = None if context is None else context.workspace.catalog
+    return None if known is None else known.steady or known
+
+
 def _earlier(turn: Turn, state: State) -> Text:
     """The query of an earlier turn. Nobody knows any more which of its constants come from the
     data, so those that nobody typed count as stored values, numbers included; so does what is
@@ -71,7 +77,7 @@ def _earlier(turn: Turn, state: State) -> Text:
     words, schema = words_typed(state.question), state.view.schema
     names = {name.casefold() for ref in schema.columns for name in ref}
     writer = SpanWriter()
-    for piece in sql_pieces(turn.sql):
+    for piece in sql_pieces(turn.sql, schema.dialect):
         named = piece.kind == "quoted" and piece.text[1:-1].casefold() in names
         ours = piece.kind in WORDS or named or typed(piece, words)
         writer.add(piece.text, "model" if ours else "value")

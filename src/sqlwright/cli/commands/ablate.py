@@ -112,6 +112,7 @@ def command(
             home=chosen.home,
             prepare=prepare,
             scan=chosen.max_scan,
+            allowed=chosen.allowed,
             jobs=jobs,
             stand_in=not no_stand_in,
             **running.executing(workers, executor, running.QUESTION_SECONDS),

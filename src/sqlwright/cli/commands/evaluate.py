@@ -71,6 +71,8 @@ def command(
     traces: running.Traces = False,
     databases: running.Databases = "",
     prepare: measuring.Prepare = False,
+    tables: options.Tables = None,
+    functions: options.Functions = None,
     max_scan: options.MaxScan = None,
     metrics: Annotated[
         list[str] | None,
@@ -123,7 +125,8 @@ def command(
         model=model, base_url=base_url, budget=budget, worth=worth, privacy=privacy, remote=remote,
         reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
     )  # fmt: skip
-    chosen = _chosen(recipe, ablation, settings, flags, max_scan, allow_code=allow_code)
+    limits = {"max_scan": max_scan, "tables": tables, "functions": functions}
+    chosen = _chosen(recipe, ablation, settings, flags, limits, allow_code=allow_code)
     measuring.note_left_out(screen, dataset)
     return measure(
         screen,
@@ -137,6 +140,7 @@ def command(
             home=chosen.home,
             prepare=prepare,
             scan=chosen.max_scan,
+            allowed=chosen.allowed,
             jobs=jobs,
             metrics=tuple(metrics or ()),
             ablation=ablation or "",
@@ -157,7 +161,7 @@ def _chosen(
     ablation: str | None,
     overrides: list[str] | None,
     flags: Mapping[str, Any],
-    max_scan: str | None,
+    limits: Mapping[str, Any],
     *,
     allow_code: bool,
 ) -> Settings:
@@ -175,6 +179,6 @@ def _chosen(
     if ablation is not None:
         named = find_ablation(ablation)
         recipe, overrides = named.recipe, [*named.overrides, *(overrides or ())]
-    chosen = settled(recipe=recipe, overrides=overrides, max_scan=max_scan, llm=flags)
+    chosen = settled(recipe=recipe, overrides=overrides, llm=flags, **limits)
     note_destinations(Screen.open(), chosen, allow_code=allow_code)
     return chosen

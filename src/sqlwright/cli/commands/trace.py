@@ -85,7 +85,7 @@ def command(
         from sqlwright.evaluation.golden.feedback import judge
 
         usual = default_database(os.environ)
-        judge(path, right=right, sql=sql, usual=usual, scan=chosen.max_scan)
+        judge(path, right=right, sql=sql, usual=usual, chosen=chosen)
     trace = read_trace(path)
     if as_json:
         write_result(to_json(plain(trace), indent=2) + "\n")

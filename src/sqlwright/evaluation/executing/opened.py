@@ -85,6 +85,8 @@ def open_database(
         overrides=settings.overrides,
         allow_code=settings.allow_code,
         descriptions=described,
+        tables=settings.allowed.tables_for(url),
+        functions=settings.allowed.functions_for(url) or None,
         models=models,
         llm=settings.llm,
         stand_in=settings.stand_in,

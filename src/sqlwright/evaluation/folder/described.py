@@ -36,7 +36,9 @@ REPLYING = ("reasoning", "reasoning_tokens", "verbosity", "reply_tokens", "conte
 """Settings of a model that decide what it replies, besides its name."""
 PACKAGES = ("apsw", "numpy", "onnxruntime", "rapidfuzz", "sqlglot", "tokenizers", "ray", "fsspec")
 """Packages whose versions can make a difference."""
-LATER = frozenset({"files", "recipe_digest", "weights", "databases"})
+LATER = frozenset(
+    {"files", "recipe_digest", "weights", "databases", "max_scan", "tables", "functions"}
+)
 """Settings that earlier versions didn't write: a run without them is gone on with."""
 
 
@@ -87,14 +89,13 @@ def described(dataset: Dataset, settings: EvaluationSettings) -> dict[str, Any]:
         "prepare": settings.prepare,
         "metrics": sorted(settings.metrics),
         "shard": None if settings.shard is None else str(settings.shard),
+        "max_scan": None if settings.scan is None else asdict(settings.scan),
+        "tables": sorted(settings.allowed.tables or ()),
+        "functions": sorted(settings.allowed.functions),
         "version": sqlwright.__version__,
         **_language_model(settings),
     }
-    given = {
-        "databases": mask(settings.databases),
-        "max_scan": None if settings.scan is None else asdict(settings.scan),
-    }
-    return told | {name: value for name, value in given.items() if value}
+    return told | ({"databases": mask(settings.databases)} if settings.databases else {})
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:

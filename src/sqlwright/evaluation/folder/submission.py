@@ -10,7 +10,7 @@ from sqlwright.evaluation.folder.described import read_questions
 from sqlwright.evaluation.folder.kept import KeptRecords
 from sqlwright.evaluation.folder.whole_files import write_lines
 from sqlwright.evaluation.records import Record
-from sqlwright.sql.tokens import pieces
+from sqlwright.sql.rewriting import one_line
 
 FOLDER = "submission"
 NO_QUERY = "SELECT NULL"
@@ -43,27 +43,10 @@ def write_submission(folder: Path, rule: str) -> None:
     write_lines(place / "gold.txt", each(_gold))
 
 
-def one_line(sql: str) -> str:
-    """A query on one line, with what it means: line ends and comments between its parts are
-    spaces, in a text they are put together of characters."""
-    if not any(mark in sql for mark in ("\n", "\r", "\t", "--", "/*")):
-        return sql.strip()
-    return "".join(_flat(piece.kind, piece.text) for piece in pieces(sql)).strip()
-
-
-def _flat(kind: str, text: str) -> str:
-    if kind in {"space", "comment"}:
-        return " "
-    if kind != "text":
-        return text
-    for mark in "\n\r\t":
-        text = text.replace(mark, f"'||char({ord(mark)})||'")
-    return f"({text})" if "||char(" in text else text
-
-
 def _answer(record: Record | None) -> str:
-    answered = record is not None and record.status == "answered"
-    return one_line(record.sql or "") or NO_QUERY if answered and record else NO_QUERY
+    if record is None or record.status != "answered":
+        return NO_QUERY
+    return one_line(record.sql or "", record.dialect) or NO_QUERY
 
 
 def _predicted(_: Question, record: Record | None) -> str:
@@ -73,7 +56,7 @@ def _predicted(_: Question, record: Record | None) -> str:
 def _gold(one: Question, record: Record | None) -> str:
     if record is None or not record.gold_sql:
         return ""
-    return f"{one_line(record.gold_sql)}\t{one[2]}\n"
+    return f"{one_line(record.gold_sql, record.dialect)}\t{one[2]}\n"
 
 
 def _bird(one: Question, record: Record | None) -> str:

@@ -12,7 +12,7 @@ from sqlwright.errors import UserError, WorkspaceError
 from sqlwright.presentation.answer import readable
 from sqlwright.protocols import Limits, Run
 from sqlwright.running.trace import read_trace
-from sqlwright.types.plans import ScanLimit
+from sqlwright.settings.values import Settings
 
 
 def judge(
@@ -21,14 +21,14 @@ def judge(
     right: bool,
     sql: str = "",
     usual: str | None = None,
-    scan: ScanLimit | None = None,
+    chosen: Settings,
 ) -> Feedback:
     """Keep beside a trace whether its answer was right, with a right query where it wasn't.
 
     The query must be one that reads, and run on the trace's database. `usual` is the address that
-    questions go to without one: where it is the same database, it has the password. `scan` is the
-    most that the query may read. Raises WorkspaceError for a
-    trace without an answer, UserError for another query, DatabaseUnavailable.
+    questions go to without one: where it is the same database, it has the password. `chosen` says
+    what the query may read and call. Raises WorkspaceError for a trace without an answer, UserError
+    for another query, DatabaseUnavailable.
     """
     trace = read_trace(path)
     if not trace.answer:
@@ -38,17 +38,18 @@ def judge(
             f"{trace.id} has no query that could be right", hint="Say --wrong, or judge another."
         )
     if sql:
-        _check(sql, whole_address(str(trace.start.get("database", "")), usual), scan)
+        _check(sql, whole_address(str(trace.start.get("database", "")), usual), chosen)
     said = datetime.now(UTC).isoformat(timespec="seconds")
     feedback = Feedback(right, readable(sql), said)
     keep_feedback(path, feedback)
     return feedback
 
 
-def _check(sql: str, url: str, scan: ScanLimit | None) -> None:
-    database = open_database(url)
+def _check(sql: str, url: str, chosen: Settings) -> None:
+    tables, functions = chosen.tables_for(url), chosen.functions_for(url)
+    database = open_database(url, tables=tables, functions=functions)
     try:
-        result = database.execute(sql, Run(), limits=Limits(scan=scan))
+        result = database.execute(sql, Run(), limits=Limits(scan=chosen.max_scan))
     finally:
         database.close()
     if result.error is not None:

@@ -13,16 +13,24 @@ from importlib.resources import files
 from typing import Any
 
 from sqlwright.messages import Text
-from sqlwright.schema import Schema
+from sqlwright.protocols import Catalog
+from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.dialects import dialect_named
 
 OTHER = "other"
 
 
-def rules_for(schema: Schema) -> Mapping[str, Any]:
+def rules_for(schema: Schema, catalog: Catalog | None = None) -> Mapping[str, Any]:
     """The variable `written` of a template: `nulls`, `types` (a list), `number` and `writing` (a
-    list), for queries over a schema."""
-    kinds = {kind_of(column.type) for table in schema.tables for column in table.columns}
+    list), for queries over a schema. By the catalog's profiles, also for texts that are JSON."""
+    kinds = set()
+    for table in schema.tables:
+        for column in table.columns:
+            kind = kind_of(column.type)
+            ref = ColumnRef(table.name, column.name)
+            profile = None if catalog is None else catalog.columns.get(ref)
+            is_json = profile is not None and any(one.name == "json" for one in profile.formats)
+            kinds.add(kind or ("json_text" if is_json else ""))
     return dialect_rules(schema.dialect, frozenset(kinds))
 
 

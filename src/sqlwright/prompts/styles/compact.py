@@ -42,7 +42,7 @@ def compact(shown: ShownTable, known: ColumnKnowledge) -> LaidTable:
         target = f"{known.written.table(reference.target_table)} ({far})"
         closing += f"\n- ({known.written.listed(reference.columns)}) = {target}"
     spans = [Span(closing, "schema")] if closing else []
-    query = view_query(table, known.names, LONGEST_COMPACT)
+    query = view_query(table, known, LONGEST_COMPACT)
     if query:
         spans += [Span("\n- it is: ", "schema"), *query]
     elif made := made_of(table, known):

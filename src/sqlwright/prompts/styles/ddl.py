@@ -59,7 +59,7 @@ def _closing(shown: ShownTable, known: ColumnKnowledge) -> list[Span]:
         spans.append(Span(f"\n  {clause}{comma}{' -- ' if comment else ''}", "schema"))
         if comment:
             spans.append(Span(comment, "schema" if comment == rough else "value", rough))
-    query = view_query(table, known.names)
+    query = view_query(table, known)
     if query:
         return [*spans, Span("\n) AS\n", "schema"), *query, Span(";", "schema")]
     made = made_of(table, known)

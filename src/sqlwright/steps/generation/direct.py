@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import PurePath
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -106,7 +107,9 @@ class DirectGeneration(SchemaStep):
         full = Portion(len(shown), self.style, self.examples, listed=0.0)
         fitted = fit(laid_out, full, state, context, step=SOURCE, sampling=self.sampling)
         state = fitted.noted(state, SOURCE)
-        prompt = Prompt(fitted.messages, parse=_written)
+        prompt = Prompt(
+            fitted.messages, partial(_written, dialect=context.workspace.schema.dialect)
+        )
         (replies,) = ask([prompt], state, context, step=SOURCE, sampling=self.sampling)
         candidates = [
             grounded(
@@ -149,5 +152,5 @@ class DirectGeneration(SchemaStep):
         return context.run.random(purpose)
 
 
-def _written(text: str) -> QueryReply:
-    return QueryReply(sql_from(text), plan_from(text))
+def _written(text: str, dialect: str) -> QueryReply:
+    return QueryReply(sql_from(text, dialect), plan_from(text, dialect))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from sqlwright.candidates import grounded
@@ -96,7 +97,8 @@ class SubSql(SchemaStep):
             built_on = earlier if attempt == 0 else None
             fitted = self._fitted(built_on, state, context)
             turn = max(state.sub_question - 1, 0) + ATTEMPTS * attempt
-            prompt = Prompt(fitted.messages, _read, round=turn)
+            read = partial(_read, dialect=context.workspace.schema.dialect)
+            prompt = Prompt(fitted.messages, read, round=turn)
             try:
                 (replies,) = ask(
                     [prompt], state, context,
@@ -176,5 +178,5 @@ def _earlier(state: State) -> Candidate | None:
     return None
 
 
-def _read(text: str) -> _Reply:
-    return _Reply(sql_from(text), plan_from(text))
+def _read(text: str, dialect: str) -> _Reply:
+    return _Reply(sql_from(text, dialect), plan_from(text, dialect))

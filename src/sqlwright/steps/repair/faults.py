@@ -178,7 +178,7 @@ def _quotes_others(error: ExecutionError, candidate: Candidate) -> bool:
     written = candidate.sql.casefold()
     return any(
         piece.text.strip('"' if is_sqlite else "\"'`").casefold() not in written
-        for piece in sql_pieces(error.message)
+        for piece in sql_pieces(error.message, "sqlite")
         if piece.kind in kinds or (piece.kind == "number" and len(piece.text) > _COUNT)
     )
 

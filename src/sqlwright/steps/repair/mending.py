@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 from sqlwright.candidates import execute, grounded, history, normalized_sql, result_rank
@@ -98,8 +99,9 @@ class Mending(SchemaStep):
         fitted = [self.fitted(one, state, context) for one in work.values()]
         for each in fitted:
             state = each.noted(state, self.source)
+        read = partial(_read, dialect=context.workspace.schema.dialect)
         prompts = [
-            Prompt(each.messages, _read, round=_replies_so_far(one.candidate, state, self.source))
+            Prompt(each.messages, read, round=_replies_so_far(one.candidate, state, self.source))
             for one, each in zip(work.values(), fitted, strict=True)
         ]
         try:
@@ -183,5 +185,5 @@ def _note(faults: Sequence[Fault]) -> str:
     return f"revised: {', '.join(dict.fromkeys(reasons))}" if reasons else "revised"
 
 
-def _read(text: str) -> Mended:
-    return Mended(sql_from(text), plan_from(text))
+def _read(text: str, dialect: str) -> Mended:
+    return Mended(sql_from(text, dialect), plan_from(text, dialect))

@@ -15,7 +15,7 @@ from typing import ClassVar
 from sqlwright.english.languages import foreign_language
 from sqlwright.english.requests import ordered_change
 from sqlwright.protocols import Context, Step
-from sqlwright.sql.tokens import holds_change
+from sqlwright.sql.pieces.changes import holds_change
 from sqlwright.types import Question, Refusal, State
 
 MAX_CHARACTERS = 10_000

@@ -61,6 +61,6 @@ def command(
         sql=readable(sql).strip(),
         with_result=with_result,
         usual=default_database(os.environ),
-        scan=chosen.max_scan,
+        chosen=chosen,
     )
     return 0

@@ -19,6 +19,8 @@ def command(
     *,
     file: gating.GoldenSet,
     database: measuring.Database = None,
+    tables: options.Tables = None,
+    functions: options.Functions = None,
     max_scan: options.MaxScan = None,
     readings: Annotated[
         bool,
@@ -47,7 +49,7 @@ def command(
 
     settle_streams()
     screen = Screen.open()
-    chosen = settled(max_scan=max_scan)
+    chosen = settled(tables=tables, functions=functions, max_scan=max_scan)
     usual = measuring.usual_database(database)
     dataset = load_golden_set(file, database=usual)
     found = examined(screen, dataset, chosen, readings=readings)

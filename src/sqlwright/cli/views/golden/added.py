@@ -13,7 +13,7 @@ from sqlwright.database.address import parse_address, whole_address
 from sqlwright.evaluation.golden.adding import NewQuestion, add_question, stored_result
 from sqlwright.evaluation.golden.traced import traced_question
 from sqlwright.presentation.numbers import counted
-from sqlwright.types.plans import ScanLimit
+from sqlwright.settings.values import Settings
 
 ALONE = "it followed other questions; a golden set keeps it alone, so say all that it means"
 
@@ -26,17 +26,20 @@ def add_traced(
     sql: str,
     with_result: bool,
     usual: str | None,
-    scan: ScanLimit | None = None,
+    chosen: Settings,
 ) -> None:
-    """Add the question of a trace. `usual` is the address that questions go to without one: it may
-    have the password that a trace doesn't. Raises WorkspaceError, DatasetError, DatabaseUnavailable
-    and UnsafeQuery."""
+    """Add the question of a trace, whose query may do what `chosen` allows. `usual` is the address
+    that questions go to without one: it may have the password that a trace doesn't. Raises
+    WorkspaceError, DatasetError, DatabaseUnavailable and UnsafeQuery."""
     found = traced_question(trace, sql)
     new = found.new
     if with_result or parse_address(new.database).engine != "sqlite":
-        with closing(open_database(whole_address(new.database, usual))) as database:
+        address = whole_address(new.database, usual)
+        tables, functions = chosen.tables_for(address), chosen.functions_for(address)
+        opened = open_database(address, tables=tables, functions=functions)
+        with closing(opened) as database:
             if with_result:
-                new = replace(new, expected=stored_result(database, new.sql, scan))
+                new = replace(new, expected=stored_result(database, new.sql, chosen.max_scan))
             add_question(file, new, database.check)
     else:
         add_question(file, new)

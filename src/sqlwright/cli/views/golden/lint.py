@@ -34,7 +34,8 @@ def examined(
     def opened(url: str) -> api.Session:
         return api.open(
             url, recipe="local", models=models, home=settings.home, prepare=False, record=False,
-            limits=Limits(scan=settings.max_scan),
+            limits=Limits(scan=settings.max_scan), tables=settings.tables_for(url),
+            functions=settings.functions_for(url) or None,
         )  # fmt: skip
 
     for line in dataset.left_out:

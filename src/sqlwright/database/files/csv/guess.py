@@ -110,6 +110,12 @@ class CsvGuess:
         if not used:
             return self._with_numbers(told, guessed)
         self._notes.append(f"No value is meant by {', '.join(used)}.")
+        texts = [name for name in present if name not in changed and present[name] & set(used)]
+        if texts:
+            self._notes.append(
+                f"They are no value in texts either, in {', '.join(texts)}: where they are values "
+                'there, nulls: [""] and types: VARCHAR of the others keep them.'
+            )
         return typed if used == marks else self._with_marks(told, guessed, used)
 
     def _with_marks(self, told: Options, guessed: _Guess, marks: tuple[str, ...]) -> _Guess:

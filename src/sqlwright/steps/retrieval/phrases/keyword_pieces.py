@@ -9,7 +9,7 @@ from itertools import zip_longest
 from sqlwright.english.words import singular, split_name
 from sqlwright.indexes.folding import soften
 from sqlwright.schema import SchemaView
-from sqlwright.sql.tokens import pieces
+from sqlwright.sql.pieces import pieces
 from sqlwright.steps.retrieval.values import SKIPPED, Phrase
 from sqlwright.types import Question
 
