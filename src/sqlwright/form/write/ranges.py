@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import inside
-from sqlwright.form.write.kinds import MOMENTS, Kinds, is_timestamp
+from sqlwright.form.write.kinds import MOMENTS, Kinds, is_date, is_timestamp
 from sqlwright.types.periods import Period, period_of
 
 YEAR, MONTH, DAY, TIME = 4, 7, 10, 19
@@ -91,6 +91,8 @@ def _compared(operator: f.ComparisonOperator, cut: Cut | None, value: str | floa
     period = None if cut is None else _within(value, cut)
     if cut is None or period is None or _is_plain([period], cut):
         return None
+    if operator not in {"=", "!="} and _is_moment([value], cut):
+        return None
     if operator in {">=", "<"}:
         bound = Range(period.first, "") if operator == ">=" else Range("", period.first)
     elif not period.after:
@@ -111,6 +113,8 @@ def _between(
         return None
     first, last = _within(low, cut), _within(high, cut)
     if last is None or not last.after or (first is not None and _is_plain([first, last], cut)):
+        return None
+    if _is_moment([low, high], cut):
         return None
     if first is not None:
         return Ranged(cut.moment, [Range(first.first, last.after)], negated)
@@ -149,6 +153,14 @@ def _within(value: str | float, cut: Cut) -> Period | None:
 def _is_plain(periods: Sequence[Period], cut: Cut) -> bool:
     """True of dates that are compared with days, which is no matter of ranges."""
     return cut.is_day and cut.length == DAY and all(len(one.iso) == DAY for one in periods)
+
+
+def _is_moment(values: Sequence[str | float], cut: Cut) -> bool:
+    """True of times that are compared with days or times, not equal to them: there SQL, the form's
+    too, takes a day for its first moment. A day as a whole is what the form's `date` compares."""
+    texts = [value for value in values if isinstance(value, str)]
+    whole = len(texts) == len(values) and all(is_date(one) or is_timestamp(one) for one in texts)
+    return cut.length == TIME and whole
 
 
 def _is_repeatable(node: f.Expression) -> bool:
