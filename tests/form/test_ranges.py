@@ -156,7 +156,7 @@ def test_postgres_goes_by_the_index_and_reads_one_partition(postgres_server: Any
 
 
 LAST = [
-    ("t = '9999-12-31'", "t = '9999-12-31'"),
+    ("t = '9999-12-31'", "t = DATE '9999-12-31'"),
     ("strftime('%Y', t) = '9999'", "EXTRACT(YEAR FROM t) = 9999"),
     ("t >= '9999'", "t >= DATE '9999-01-01'"),
     ("strftime('%Y', d) < '0001'", "d < DATE '0001-01-01'"),

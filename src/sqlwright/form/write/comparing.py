@@ -168,9 +168,9 @@ class ConditionWriter(TypedWriter):
         if (kind in NUMBERS or part is not None) and all(map(_is_number, values)):
             return part or self.expression(operand), [_as_number(value) for value in values]
         labels = equal and all(self.kinds.has_label(operand, value) for value in values)
-        if labels or all(fits_as_moment(value, kind) for value in values):
+        if labels:
             return self.expression(operand), [self.constant(value) for value in values]
-        if kind == "date" and all(fits_as_moment(value, "timestamp") for value in values):
+        if kind in MOMENTS and all(fits_as_moment(value, "timestamp") for value in values):
             return self.expression(operand), [self._bound(operand, str(one)) for one in values]
         is_dated = kind == "time" or part is not None or self.cut(operand) is not None
         for value in values:
