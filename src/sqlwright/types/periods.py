@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?\Z")
@@ -38,6 +39,26 @@ class Period:
         if month < 12:
             return f"{year:04d}-{month + 1:02d}-01"
         return f"{year + 1:04d}-01-01" if year < 9999 else ""
+
+    @property
+    def before(self) -> str:
+        """The day before its first one; empty before the year 1."""
+        year, month, day = (int(part) for part in self.first.split("-"))
+        if day > 1:
+            return f"{self.first[:8]}{day - 1:02d}"
+        if month > 1:
+            return Period(f"{year:04d}-{month - 1:02d}").last
+        return f"{year - 1:04d}-12-31" if year > 1 else ""
+
+
+def is_bound(iso: str, operator: str, texts: Iterable[str]) -> bool:
+    """True if a comparison with a time is one with the day next to it in some of a query's texts:
+    after 1990 is from 1991-01-01 on, and before 1990 is up to 1989-12-31."""
+    period = period_of(iso)
+    if period is None or operator not in {"<", ">", "<=", ">="}:
+        return False
+    day = period.after if operator in {">", "<="} else period.before
+    return bool(day) and any(text[:10] == day for text in texts)
 
 
 def _days(iso: str) -> int:
