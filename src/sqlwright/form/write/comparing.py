@@ -7,13 +7,13 @@ what differs is brought to one kind, to a text where nothing else is sure not to
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.write.expressions import like_pattern
 from sqlwright.form.write.kinds import MOMENTS, NUMBERS, Kind, arms, is_number, is_span
-from sqlwright.form.write.moments import fits_as_moment
+from sqlwright.form.write.moments import fits_as_moment, greatest_part
 from sqlwright.form.write.ranges import DAY, Cut, Ranged, cut_of, ranged
 from sqlwright.form.write.settled import as_texts
 from sqlwright.form.write.typed import TypedWriter
@@ -59,6 +59,7 @@ class ConditionWriter(TypedWriter):
 
     def _in_query(self, operand: f.Expression, query: f.Query, word: str) -> str:
         kinds = {self.kinds.of(operand), self.kinds.of_item(query, 0)}
+        _check_alike(kinds)
         alike = len(kinds) == 1 or kinds <= NUMBERS or kinds <= MOMENTS
         stars = any(isinstance(one.items[0], f.Star) for one in arms(query))
         text = self.expression(operand) if alike or stars else self.text(operand)
@@ -73,8 +74,11 @@ class ConditionWriter(TypedWriter):
     def _like(self, node: f.Like, word: str) -> str:
         phrase = str(node.phrase.value)
         if self.kinds.of(node.operand) == "boolean":
-            near, far = self._with_truths(node.operand, [phrase], equal=True)
+            near, far = self._with_truths(node.operand, [phrase.strip("%")], equal=True)
             return f"{near} {'!=' if node.negated else '='} {far[0]}"
+        is_word = re.search(r"[^\W\d_]", phrase) and not _NUMERALS.search(phrase)
+        if is_word and self.cut(node.operand) is not None:
+            raise UnsupportedQuery(f"no date compares with {phrase!r}")
         pattern = like_pattern(node.kind, phrase)
         # LIKE that minds case is the plainer word where no letter has one.
         cased = pattern.lower() != pattern.upper()
@@ -166,6 +170,8 @@ class ConditionWriter(TypedWriter):
             return self._with_truths(operand, values, equal=equal)
         part = self.part_number(operand)
         if (kind in NUMBERS or part is not None) and all(map(_is_number, values)):
+            if any(float(value) > greatest_part(operand) for value in values):
+                raise UnsupportedQuery(f"no part of a date compares with {values}")
             return part or self.expression(operand), [_as_number(value) for value in values]
         labels = equal and all(self.kinds.has_label(operand, value) for value in values)
         if labels:
@@ -187,7 +193,7 @@ class ConditionWriter(TypedWriter):
         truths = [_truth(value) for value in values]
         if equal and None not in truths:
             return self.expression(operand), [str(truth).upper() for truth in truths]
-        if all(map(_is_number, values)):
+        if all(_is_number(value) and 0 <= float(value) <= 1 for value in values):
             return self.number(operand), [_as_number(value) for value in values]
         raise UnsupportedQuery(f"no truth value compares with {', '.join(map(repr, values))}")
 
@@ -199,6 +205,7 @@ class ConditionWriter(TypedWriter):
             self.kinds.of(node) for node in nodes if not isinstance(node, f.Literal)
         }
         constants = [node.value for node in nodes if isinstance(node, f.Literal)]
+        _check_alike(kinds)
         if "span" in kinds:
             if len(kinds) > 1:
                 raise UnsupportedQuery("a span of time compares with spans alone")
@@ -230,6 +237,14 @@ class ConditionWriter(TypedWriter):
 
     def _plain(self, node: f.Expression, kind: Kind) -> str:
         return self.text(node) if kind == "text" else self.expression(node)
+
+
+def _check_alike(kinds: Collection[Kind]) -> None:
+    """Raises UnsupportedQuery where no value of one kind can be one of another."""
+    rest = set(kinds) - NUMBERS
+    of_times = rest & (MOMENTS | {"time"})
+    if (of_times and len(rest) < len(kinds)) or ("boolean" in rest and len(rest) > 1):
+        raise UnsupportedQuery(f"no values compare of the kinds {', '.join(sorted(kinds))}")
 
 
 def _is_number(value: str | float) -> bool:
