@@ -273,8 +273,15 @@ WORDS = [
         "SELECT id FROM orders WHERE placed_at >= DATE '2024-02-29' AND placed_at < DATE "
         "'2024-03-01' AND shipped < DATE '2024-04-01' AND shipped >= DATE '2023-12-01' "
         "AND ordered >= '2024-03-02' AND ordered < '2024-03-01'",
-        ["orders.placed_at is on 2024-02-29", "orders.shipped < '2024-04-01'",
+        ["orders.placed_at is on 2024-02-29", "orders.shipped is before April 2024",
          "orders.ordered >= '2024-03-02'", "orders.ordered < '2024-03-01'"],
+    ),
+    (
+        "postgres",
+        "SELECT id FROM orders WHERE ordered >= DATE '1991-01-01' OR NOT shipped >= DATE "
+        "'1990-01-01' OR shipped >= DATE '2024-05-02' OR shipped >= '1991-01-01'",
+        ["either orders.ordered is in 1991 or later", "or orders.shipped is before 1990",
+         "or orders.shipped >= '2024-05-02'", "or orders.shipped >= '1991-01-01'"],
     ),
     (
         "duckdb",

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef
-from sqlwright.sql.in_words.ranges import DayRange, with_ranges
+from sqlwright.sql.in_words.ranges import DayRange, bounded, with_ranges
 from sqlwright.sql.in_words.windows import in_words
 from sqlwright.sql.names import Names
 from sqlwright.sql.tokens import quote_text
@@ -125,6 +125,9 @@ class Wording:
             if isinstance(node, exp.Or) != negated and len(told) > 1:
                 return list(_alternatives(told, place))
             return [part for parts in told for part in parts]
+        bound = bounded(node)
+        if bound is not None:
+            return self._held(bound, names, place, negated=negated)
         condition, within = self._one(node, names, negated=negated)
         return introducing(_part(condition, place), within)
 
@@ -138,10 +141,9 @@ class Wording:
     ) -> list[QueryPart]:
         if not isinstance(node, DayRange):
             return self.condition(node, names, place, negated=negated)
-        word, time = node.told
+        operator, time = node.told(negated=negated)
         subject = self.worded(node.subject, names)
         days = Worded(time, literals=(node.start, node.end))
-        operator = f"is not {word}" if negated else f"is {word}"
         condition, within = self._joined(subject, operator, [days])
         return introducing(_part(condition, place), within)
 

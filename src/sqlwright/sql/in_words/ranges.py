@@ -9,26 +9,41 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlwright.sql.shape.moments import DAY
 from sqlwright.types.periods import Period, period_of
 
 
 @dataclass(frozen=True)
 class DayRange:
-    """A value from the first moment of a day to before that of another."""
+    """A value from the first moment of a day to before that of another; one of them may be empty
+    for no bound."""
 
     subject: exp.Expr
     start: str
     end: str
 
-    @property
-    def told(self) -> tuple[str, str]:
-        """The word before the time, and the time: years or months where they are bounded."""
+    def told(self, *, negated: bool) -> tuple[str, str]:
+        """The words before the time, and the time: years or months where they are bounded."""
+        if not (self.start and self.end):
+            bound = self.start or self.end
+            time = _words(bound[: _length(bound, bound)])
+            later = bool(self.start) != negated
+            return ("is in", f"{time} or later") if later else ("is before", time)
         first, last = Period(self.start), Period(Period(self.end).before)
         length = _length(self.start, self.end)
         near, far = _words(first.iso[:length]), _words(last.iso[:length])
+        verb = "is not" if negated else "is"
         if near != far:
-            return "from", f"{near} to {far}"
-        return ("on" if length == 10 else "in"), near
+            return f"{verb} from", f"{near} to {far}"
+        return f"{verb} {'on' if length == 10 else 'in'}", near
+
+
+def bounded(node: exp.Expr) -> DayRange | None:
+    """A bound that was written as a day with which a month or year begins; None for others."""
+    day = _day(node) if isinstance(node, (exp.GTE, exp.LT)) else ""
+    if not day.endswith("-01") or not node.expression.meta.get(DAY):
+        return None
+    return DayRange(node.this, *((day, "") if isinstance(node, exp.GTE) else ("", day)))
 
 
 def with_ranges(operands: Sequence[exp.Expr]) -> Iterator[exp.Expr | DayRange]:
