@@ -21,7 +21,7 @@ from sqlwright.form.write.typed import TypedWriter
 _TRUE = frozenset({"1", "t", "true", "y", "yes", "on", "1.0"})
 _FALSE = frozenset({"0", "f", "false", "n", "no", "off", "0.0"})
 _NUMERALS = re.compile(r"\d|^-?infinity$")
-"""What a text has that may be a date or time, however it is written."""
+"""A sign that a text may be a date or time."""
 _EQUAL = frozenset({"=", "!="})
 
 
