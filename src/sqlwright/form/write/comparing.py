@@ -98,17 +98,12 @@ class ConditionWriter(TypedWriter):
         return cut_of(node, self.kinds)
 
     def _ranged(self, found: Ranged) -> str:
+        moment = self.expression(found.moment)
         texts = []
         for one in found.ranges:
-            bounds = ((">=", one.start), ("<", one.end))
-            moment = self.expression(found.moment)
-            texts.append(
-                " AND ".join(
-                    f"{moment} {sign} {self._bound(found.moment, bound)}"
-                    for sign, bound in bounds
-                    if bound
-                )
-            )
+            bounds = ((sign, day) for sign, day in ((">=", one.start), ("<", one.end)) if day)
+            tests = [f"{moment} {sign} {self._bound(found.moment, day)}" for sign, day in bounds]
+            texts.append(" AND ".join(tests))
         whole = " OR ".join(texts)
         if found.negated:
             return f"NOT ({whole})"
