@@ -48,3 +48,9 @@ def test_a_month_later_is_its_last_day_where_it_is_shorter() -> None:
 def test_a_text_with_its_dates_as_queries_write_them() -> None:
     assert with_dates("from May 3, 1997 on") == "from 1997-05-03 on"
     assert with_dates("the 3 in Q2 1997 last month") == "the 3 in 1997-04 1997-06 last month"
+
+
+@pytest.mark.parametrize("case", CASES["used"], ids=lambda case: f"{case['text']} {case['query']}")
+def test_a_query_goes_by_a_moment_or_by_the_day_next_to_it(case: dict[str, Any]) -> None:
+    (moment,) = moments(case["text"])
+    assert moment.is_among([case["query"]]) == case["used"]

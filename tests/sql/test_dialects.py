@@ -260,6 +260,37 @@ WORDS = [
         ["customers.name contains 'ann'", "month of customers.joined in ('06', '07')"],
     ),
     (
+        "postgres",
+        "SELECT id FROM orders WHERE placed_at >= DATE '2024-02-01' AND placed_at < DATE "
+        "'2024-03-01' AND NOT (ordered >= '2023-01-01' AND ordered < '2024-01-01') AND total > 1 "
+        "AND (shipped >= DATE '2020-01-01' AND shipped < DATE '2023-01-01' OR shipped IS NULL)",
+        ["orders.placed_at is in February 2024", "orders.ordered is not in 2023",
+         "orders.total > 1", "either orders.shipped is from 2020 to 2022",
+         "or orders.shipped is null"],
+    ),
+    (
+        "mysql",
+        "SELECT id FROM orders WHERE placed_at >= DATE '2024-02-29' AND placed_at < DATE "
+        "'2024-03-01' AND shipped < DATE '2024-04-01' AND shipped >= DATE '2023-12-01' "
+        "AND ordered >= '2024-03-02' AND ordered < '2024-03-01'",
+        ["orders.placed_at is on 2024-02-29", "orders.shipped is before April 2024",
+         "orders.ordered >= '2024-03-02'", "orders.ordered < '2024-03-01'"],
+    ),
+    (
+        "postgres",
+        "SELECT id FROM orders WHERE ordered >= DATE '1991-01-01' OR NOT shipped >= DATE "
+        "'1990-01-01' OR shipped >= DATE '2024-05-02' OR shipped >= '1991-01-01'",
+        ["either orders.ordered is in 1991 or later", "or orders.shipped is before 1990",
+         "or orders.shipped >= '2024-05-02'", "or orders.shipped >= '1991-01-01'"],
+    ),
+    (
+        "duckdb",
+        "SELECT id FROM orders WHERE ordered >= DATE '2024-05-04' AND ordered < DATE '2024-05-06' "
+        "AND shipped >= DATE '2023-12-01' AND shipped < DATE '2024-02-01' AND quantity >= 3",
+        ["orders.ordered is from 2024-05-04 to 2024-05-05",
+         "orders.shipped is from December 2023 to January 2024", "orders.quantity >= 3"],
+    ),
+    (
         "duckdb",
         "SELECT * EXCLUDE (note) FROM orders WHERE total / quantity > 2",
         ["CAST(orders.total AS REAL) / orders.quantity > 2"],

@@ -17,6 +17,7 @@ from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.sql.in_words.query import read_query
 from sqlwright.sql.tree import query_tree
 from sqlwright.types import QueryPart, ValueMatch
+from sqlwright.types.periods import period_of
 
 CASES = Path(__file__).parents[1] / "cases"
 READING: list[dict[str, Any]] = [
@@ -55,7 +56,7 @@ def untold(sql: str, told: str) -> list[str]:
     """The literals of a query that stand nowhere in a text.
 
     Formats of STRFTIME, types, places in ORDER BY and GROUP BY and what an EXISTS selects are
-    no values.
+    no values; the days between which a value is may be told as the month or year that they are.
     """
     tree = query_tree(sql)
     assert tree is not None
@@ -63,6 +64,7 @@ def untold(sql: str, told: str) -> list[str]:
         node.name
         for node in tree.find_all(exp.Literal)
         if not isinstance(node.parent, (exp.TimeToStr, exp.Ordered, exp.Group))
+        and not (isinstance(node.parent, (exp.GTE, exp.LT)) and period_of(node.name))
         and node.find_ancestor(exp.DataType) is None
         and not (isinstance(node.parent, exp.Select) and isinstance(node.parent.parent, exp.Exists))
         and node.name.strip("%").replace("'", "''") not in told

@@ -12,6 +12,7 @@ from sqlwright.english.cues import PROPERTIES
 from sqlwright.english.words import is_abbreviation, split_name, stem
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.facts import QueryFacts
+from sqlwright.types.periods import is_bound
 
 _RANGES = frozenset({"<", ">", "<=", ">=", "between"})
 _NO = frozenset({"0", "0.0", "no", "n", "false", "f", "none", "never"})
@@ -109,13 +110,15 @@ class Said:
         next_one = self.bounds or bool(self.facts.limits)
         return any(
             _same_amount(worth, one) or (next_one and abs(worth - one) == 1) for one in self.numbers
-        ) or any(f"{worth:g}" in text for text in self.texts)
+        ) or any(f"{worth:g}" in text or _is_beside(f"{worth:g}", text) for text in self.texts)
 
     def has_time(self, first: str, last: str) -> str:
         """The constant that a time of the question, in ISO 8601, is; empty for none."""
         wanted = [first, last, first.replace("-", ""), first[:4]]
         for text in self.texts:
             if any(time in text for time in wanted) or first[2:4] in _NUMBERS.findall(text):
+                return text
+            if _is_beside(first, text) or _is_beside(last, text):
                 return text
         return ""
 
@@ -237,6 +240,11 @@ def _akin(one: str, other: str) -> bool:
         min(len(one), len(other)),
     )
     return shared >= _LEAST and shared * 4 >= max(len(one), len(other)) * 3
+
+
+def _is_beside(iso: str, text: str) -> bool:
+    """True if a text is the day before or after a time, which says as well how it is bounded."""
+    return is_bound(iso, ">", [text]) or is_bound(iso, "<", [text])
 
 
 def _same_amount(asked: float, there: float) -> bool:

@@ -17,6 +17,7 @@ from typing import Literal
 
 from sqlwright.english.cues import one_of
 from sqlwright.english.vocabulary import MONTHS
+from sqlwright.types.periods import is_bound
 
 _YEAR = r"(?P<year>(?:1[6-9]|20)\d\d)"
 _MONTH = rf"(?P<month>{one_of(MONTHS)})\.?"
@@ -111,9 +112,11 @@ class Moment:
         return {4: "year", 7: "month", 10: "day"}[len(self.first)]
 
     def is_among(self, texts: Iterable[str]) -> bool:
-        """True if a query with these texts uses it: its own, or one of a day or time within its
-        first or last part."""
-        return any(
+        """True if a query with these texts uses it: its own, one of a day or time within its
+        first or last part, or one of the day next to it where that says the same."""
+        texts = tuple(texts)
+        edge = self.last if self.operator in {">", "<="} else self.first
+        return is_bound(edge, self.operator or "", texts) or any(
             text == time or text.startswith((f"{time}-", f"{time} ", f"{time}T"))
             for text in texts
             for time in (self.first, self.last)

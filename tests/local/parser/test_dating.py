@@ -47,6 +47,15 @@ YEAR, MONTH, DAY = "STRFTIME('%Y', sold)", "STRFTIME('%Y-%m', sold)", "DATE(sold
         ("from May 1997 to July 1998", f"{YEAR} BETWEEN '1997' AND '1998'",
          f"{MONTH} BETWEEN '1997-05' AND '1998-07'"),
         ("in May", "sold LIKE 'May%'", "STRFTIME('%m', sold) = '05'"),
+        ("after 1997", "sold > '1997'", f"{YEAR} > '1997'"),
+        ("until 1997", "sold <= '1997'", f"{YEAR} <= '1997'"),
+        ("in 1997", "sold = '1997'", f"{YEAR} = '1997'"),
+        ("not in 1997", "sold != '1997' AND price > 2", f"{YEAR} != '1997' AND price > 2"),
+        ("after 1997", "DATE(sold) > '1997'", f"{YEAR} > '1997'"),
+        ("after 1997-05", "sold > '1997-05'", f"{MONTH} > '1997-05'"),
+        ("between 1990 and 1995", "sold BETWEEN '1990' AND '1995'",
+         f"{YEAR} BETWEEN '1990' AND '1995'"),
+        ("in 1990 or 1995", "sold IN ('1990', '1995')", f"{YEAR} IN ('1990', '1995')"),
         ("in May 1997 or in 1999", f"{YEAR} = '1997' OR {YEAR} = '1999'",
          f"{MONTH} = '1997-05' OR {YEAR} = '1999'"),
     ],
@@ -59,6 +68,12 @@ def test_a_condition_on_a_part_means_the_whole(asked: str, written: str, meant: 
     ("asked", "written"),
     [
         ("in 1997", f"{YEAR} = '1997'"),
+        ("since 1997", "sold >= '1997'"),
+        ("before 1997", "sold < '1997'"),
+        ("in 1997", "sold LIKE '1997%'"),
+        ("after 1997", "made_in > '1997'"),
+        ("from 1997 to May 1998", "sold BETWEEN '1997' AND '1998-05'"),
+        ("after 1997-05-03", "sold > '1997-05-03'"),
         ("in May 1997", f"{YEAR} = '1998'"),
         ("in May 1997", "made_in = '1997'"),
         ("in May 1997", "price > 1997"),
@@ -67,6 +82,12 @@ def test_a_condition_on_a_part_means_the_whole(asked: str, written: str, meant: 
 )
 def test_other_conditions_stay(asked: str, written: str) -> None:
     assert dated(asked, DATED.format(written)) == DATED.format(written)
+
+
+def test_a_column_that_is_called_a_year_holds_years() -> None:
+    schema = Schema("cars", (Table("car", (Column("model_year", "date"), Column("id", "int"))),))
+    form = read_sql("SELECT id FROM car WHERE model_year > '1997'", schema)
+    assert Dating("after 1997", (), lambda column: True).query(form) == form
 
 
 WEEK = "STRFTIME('%Y-%W', sold)"

@@ -9,6 +9,7 @@ from typing import Literal as OneOf
 from sqlwright.form import nodes as f
 from sqlwright.form.kept import spelled_out
 from sqlwright.schema import Schema
+from sqlwright.types.periods import period_of
 
 Kind = OneOf[
     "integer", "days", "decimal", "real", "text", "boolean", "date", "timestamp", "time", "span",
@@ -20,6 +21,7 @@ Kind = OneOf[
 NUMBERS: frozenset[Kind] = frozenset({"integer", "days", "decimal", "real"})
 _SPAN = re.compile(r"\d+(?:\.\d+)? [a-z]+|\d+:[0-5]\d:[0-5]\d(?:\.\d+)?")
 """An amount with its unit, or hours, minutes and seconds."""
+_ZONED = re.compile(r"\bwith time zone$|^timestamptz\b", re.IGNORECASE)
 MOMENTS: frozenset[Kind] = frozenset({"date", "timestamp"})
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(
@@ -121,6 +123,11 @@ class Kinds:
         found = self._schema.column(node.ref) if isinstance(node, f.Column) else None
         return found is not None and value in found.labels
 
+    def is_zoned(self, node: f.Expression) -> bool:
+        """True of a column of moments that are the same in every time zone."""
+        found = self._schema.column(node.ref) if isinstance(node, f.Column) else None
+        return found is not None and _ZONED.search(found.type) is not None
+
     def of_element(self, column: f.Column) -> Kind:
         """The kind of the elements of a column of arrays."""
         found = self._schema.column(column.ref)
@@ -207,14 +214,7 @@ def is_moment(node: f.Expression, kinds: Kinds) -> bool:
 
 def is_date(text: str) -> bool:
     """True of a day as every engine reads it."""
-    match = re.fullmatch(r"\d{4}-(\d\d)-(\d\d)", text)
-    return (
-        match is not None
-        and 1 <= int(match[1]) <= 12
-        and 1
-        <= int(match[2])
-        <= 28 + 3 * (match[1] != "02") - (match[1] in {"04", "06", "09", "11"})
-    )
+    return len(text) == 10 and period_of(text) is not None
 
 
 def is_timestamp(text: str) -> bool:

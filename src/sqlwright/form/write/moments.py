@@ -6,6 +6,7 @@ parts stand, or read as a date where that isn't enough.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 
@@ -35,6 +36,7 @@ _PATTERN_CUTS = {
     "%H:%M:%S": (12, 8),
 }
 """The first character and the length of each part of a text that holds a date."""
+_GREATEST = {"m": 12, "d": 31, "H": 24, "M": 60, "w": 6, "j": 366, "W": 53}
 _BEFORE_TIME = 11
 """Characters that stand before a time of day, where a day does."""
 _CALLS = frozenset(
@@ -87,13 +89,8 @@ class MomentWriter:
 
     def number_of(self, node: f.Expression) -> str | None:
         """A part of a date as a number; None where it isn't one, or stands in a text."""
-        if not isinstance(node, f.Function):
-            return None
-        letter, inner = LETTERS.get(node.name), node.arguments[-1] if node.arguments else None
-        if node.name == "strftime":
-            match node.arguments[0]:
-                case f.Literal(str() as pattern) if re.fullmatch("%[YmdHMwjW]", pattern):
-                    letter = pattern[1]
+        letter = letter_of(node)
+        inner = node.arguments[-1] if isinstance(node, f.Function) and node.arguments else None
         if letter is None or inner is None or letter not in self._words.numbers:
             return None
         if not is_moment(inner, self._kinds) and letter in _PART_CUTS:
@@ -199,6 +196,21 @@ class MomentWriter:
             return self._words.days_between.format(*map(self.moment, pair))
         moments = [self.moment(one, timed=True) for one in pair]
         return self._words.calls["moments_between"].format(*moments)
+
+
+def letter_of(node: f.Expression) -> str | None:
+    """The letter of STRFTIME's pattern of one part of a date; None of anything else."""
+    match node:
+        case f.Function("strftime", (f.Literal(str(pattern)), _)):
+            return pattern[1] if re.fullmatch("%[YmdHMwjW]", pattern) else None
+        case f.Function(name):
+            return LETTERS.get(name)
+    return None
+
+
+def greatest_part(node: f.Expression) -> float:
+    """The greatest number that a part of a date can be compared with in earnest."""
+    return _GREATEST.get(letter_of(node) or "", math.inf)
 
 
 def fits_as_moment(value: str | float, kind: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
@@ -11,6 +12,12 @@ from sqlwright.schema import Schema
 from sqlwright.sql.dialects import POSTGRES, SQLITE, Dialect, dialect_of
 from sqlwright.sql.tree import node_text, query_tree
 
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_WIDER = {"clickhouse": {"DATE": "DATE32", "TIMESTAMP": "DATETIME64", "TIMESTAMPTZ": "DATETIME64"}}
+"""Types of dates that hold every year, by dialect and by the usual type's name: ClickHouse's usual
+ones begin with 1970."""
 _CUT = "TRUNC({} / {})"
 """A whole quotient where integers are divided to fractions."""
 
@@ -42,7 +49,22 @@ def _strictly(form: f.Query, schema: Schema, dialect: Dialect) -> str:
     # Every name is quoted, so that it stays what it is whatever either engine folds.
     text = StrictWriter(schema, POSTGRES, words, all_quoted=True).query(form, None)
     tree = query_tree(text, POSTGRES.name)
-    sql = "" if tree is None else node_text(tree, dialect.name)
+    sql = "" if tree is None else node_text(_widened(tree, dialect), dialect.name)
     if not sql:
         raise UnsupportedQuery(f"the query can't be said in the dialect {dialect.name!r}")
     return sql
+
+
+def _widened(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
+    """A tree whose constants of dates are of types that hold every year."""
+    from sqlglot import exp
+
+    wider = _WIDER.get(dialect.parser)
+    if wider is None:
+        return tree
+    tree = tree.copy()
+    for cast in tree.find_all(exp.Cast):
+        name = str(getattr(cast.to.this, "name", ""))
+        if name in wider and isinstance(cast.this, exp.Literal):
+            cast.set("to", exp.DataType(this=exp.DataType.Type[wider[name]]))
+    return tree

@@ -15,6 +15,7 @@ from sqlwright.form.write.kinds import NUMBERS, Kinds
 from sqlwright.form.write.names import written_name
 from sqlwright.form.write.placed import by_places, takes_places
 from sqlwright.form.write.queries import SET_WORDS, Frame, QueryWriter, Scope
+from sqlwright.form.write.ranges import Cut
 from sqlwright.form.write.settled import in_an_order, is_grouped, of_one_kind, settled
 from sqlwright.form.write.typed import Around
 from sqlwright.form.write.words import Words
@@ -118,6 +119,10 @@ class GroupedWriter(ConditionWriter):
 
     def part_number(self, node: f.Expression) -> str | None:
         return None if node in self._keys else super().part_number(node)
+
+    def cut(self, node: f.Expression) -> Cut | None:
+        is_key = isinstance(node, f.Function) and node in self._keys
+        return None if is_key else super().cut(node)
 
     def _picked(self, node: f.Column | f.DerivedColumn) -> str:
         places = []

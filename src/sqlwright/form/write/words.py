@@ -77,6 +77,9 @@ class Words:
     """An array's elements as texts."""
     span: str = ""
     """A span of time as a constant; empty where there are none."""
+    instant: str = ""
+    """A day or time of the session's time zone as a constant of a type that has one, where that
+    is planned better than a plain one."""
     added_spans: tuple[str, str] = ("{}", "{}")
     """A span as it can be added up, and a sum of these as a span again."""
     limits_within: bool = True

@@ -15,6 +15,7 @@ from sqlwright.english.dates import Moment
 from sqlwright.english.vocabulary import MONTHS
 from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
+from sqlwright.types.periods import period_of
 
 _ALONE = re.compile(
     rf"\b(?:in|during|of|for|since|until)\s+(?:{'|'.join(MONTHS)})\b", re.IGNORECASE
@@ -53,8 +54,6 @@ class Dating:
 
     def query(self, query: f.Query) -> f.Query:
         """The query with its conditions and groups of time as the question has them."""
-        if not self._moments and not self._unit and not self._month:
-            return query
         return _Dated(self._moments, self._unit, self._month, self._is_time).query(query)
 
 
@@ -112,12 +111,44 @@ class _Dated:
             case f.InQuery(_, query) | f.Exists(query):
                 return replace(condition, query=self.query(query))
             case f.Comparison(operator, left, f.Literal(str(text))):
-                return self._compared(operator, left, text) or condition
+                meant = self._compared(operator, left, text)
+                return meant or self._compared_part(operator, left, text) or condition
             case f.Like(_, operand, f.Literal(str(text)), negated):
                 return self._compared("!=" if negated else "=", operand, text) or condition
             case f.Between(operand, f.Literal(str(low)), f.Literal(str(high)), negated):
-                return self._ranged(operand, low, high, negated=negated) or condition
+                meant = self._ranged(operand, low, high, negated=negated)
+                return meant or self._part_ranged(condition, (low, high)) or condition
+            case f.InList(operand, values):
+                texts = [str(one.value) for one in values]
+                part = self._part_of(operand, texts)
+                said = tuple(map(f.Literal, texts))
+                return condition if part is None else replace(condition, operand=part, values=said)
         return condition
+
+    def _part_of(self, operand: f.Expression, texts: Sequence[str]) -> f.Function | None:
+        """The part of a column's dates that years or months are compared with. As a text every day
+        of 1990 is after '1990'; the year of none is."""
+        is_year = isinstance(operand, f.Function) and operand.name == "year"
+        column = None if is_year else self._column(operand)
+        lengths = {len(text) if period_of(text) else 0 for text in texts}
+        if column is None or len(lengths) != 1:
+            return None
+        unit = {4: "year", 7: "month"}.get(lengths.pop(), "")
+        if not unit or unit in split_name(column.ref.column):
+            return None  # A column that is called a year holds years, not dates.
+        return _part(column, unit)
+
+    def _compared_part(
+        self, operator: f.ComparisonOperator, operand: f.Expression, text: str
+    ) -> f.Condition | None:
+        if operator in {">=", "<"}:
+            return None  # The same by either.
+        part = self._part_of(operand, [text])
+        return None if part is None else f.Comparison(operator, part, f.Literal(text))
+
+    def _part_ranged(self, node: f.Between, bounds: Sequence[str]) -> f.Condition | None:
+        part = self._part_of(node.operand, bounds)
+        return None if part is None else replace(node, operand=part)
 
     def _column(self, operand: f.Expression) -> f.Column | None:
         """The column of dates that a condition goes by."""

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef
+from sqlwright.sql.in_words.ranges import DayRange, bounded, with_ranges
 from sqlwright.sql.in_words.windows import in_words
 from sqlwright.sql.names import Names
 from sqlwright.sql.tokens import quote_text
@@ -118,12 +119,32 @@ class Wording:
             negated ^= isinstance(node, exp.Not)
             node = node.this
         if isinstance(node, (exp.And, exp.Or)):
-            operands = list(node.flatten())
-            told = [self.condition(one, names, place, negated=negated) for one in operands]
-            if isinstance(node, exp.Or) != negated:
+            together = list(node.flatten())
+            both = with_ranges(together) if isinstance(node, exp.And) else together
+            told = [self._held(one, names, place, negated=negated) for one in both]
+            if isinstance(node, exp.Or) != negated and len(told) > 1:
                 return list(_alternatives(told, place))
             return [part for parts in told for part in parts]
+        bound = bounded(node)
+        if bound is not None:
+            return self._held(bound, names, place, negated=negated)
         condition, within = self._one(node, names, negated=negated)
+        return introducing(_part(condition, place), within)
+
+    def together(self, nodes: Sequence[exp.Expr], names: Names, place: Place) -> list[QueryPart]:
+        """Conditions that must all hold, in words."""
+        told = [self._held(one, names, place, negated=False) for one in with_ranges(nodes)]
+        return [part for parts in told for part in parts]
+
+    def _held(
+        self, node: exp.Expr | DayRange, names: Names, place: Place, *, negated: bool
+    ) -> list[QueryPart]:
+        if not isinstance(node, DayRange):
+            return self.condition(node, names, place, negated=negated)
+        operator, time = node.told(negated=negated)
+        subject = self.worded(node.subject, names)
+        days = Worded(time, literals=(node.start, node.end))
+        condition, within = self._joined(subject, operator, [days])
         return introducing(_part(condition, place), within)
 
     def _one(

@@ -187,14 +187,14 @@ class _Reader:
                 yield from self._join(join, source, names)
         where = select.args.get("where")
         if where is not None:
-            for one in self._told(where.this, names):
-                yield from self._words.condition(one, names, "where")
+            told = self._told(where.this, names)
+            yield from self._words.together(told, names, "where")
 
     def _join(self, join: exp.Join, source: Source, names: Names) -> Iterator[QueryPart]:
         condition, table = join.args.get("on"), names.describe(source)
         bare = isinstance(condition, exp.Boolean) and bool(condition.this)
         told = [] if condition is None or bare else self._told(condition, names)
-        parts = [part for one in told for part in self._words.condition(one, names, "join")]
+        parts = self._words.together(told, names, "join")
         side = str(join.args.get("side") or "").upper()
         using = ", ".join(name.name for name in join.args.get("using") or ())
         if join.args.get("method"):

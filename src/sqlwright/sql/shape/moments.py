@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"(?:%[YmdHMSjwVW]|[-/:. T\d])+")
 _DATES = frozenset({"DATE", "DATE32"})
 _TIMESTAMPS = frozenset(
     {"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ", "DATETIME", "DATETIME2"}
-    | {"TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
+    | {"TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "DATETIME64"}
 )
 _CALLS_OF_NOW = frozenset(
     {"now", "get_current_timestamp", "sysdate", "transaction_timestamp", "statement_timestamp"}

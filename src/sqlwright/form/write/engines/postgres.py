@@ -125,4 +125,5 @@ WORDS = Words(
     contains="{1} = ANY ({0})",
     texts="CAST({} AS TEXT[])",
     span="INTERVAL {}",
+    instant="TIMESTAMPTZ {}",
 )

@@ -14,8 +14,9 @@ from sqlwright.local.parser.dressing.moments import (
     day,
     moment_of,
 )
-from sqlwright.local.parser.dressing.periods import period_of, stored_day
+from sqlwright.local.parser.dressing.periods import stored_day
 from sqlwright.local.parser.dressing.ways import EXTREMES, Ways
+from sqlwright.types.periods import period_of
 
 _NUMERIC = frozenset({"abs", "round", "round_to", "integer", "power", "sqrt", "sign", "ceiling",
                       "floor", "greatest", "least", "coalesce", "nullif"})  # fmt: skip

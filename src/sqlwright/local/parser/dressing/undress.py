@@ -13,15 +13,9 @@ from sqlwright.form.stored import Formats, Stored
 from sqlwright.form.walking import changed, inside
 from sqlwright.local.parser.dressing.dress import PERIODS
 from sqlwright.local.parser.dressing.moments import MOMENTS, TIMED
-from sqlwright.local.parser.dressing.periods import (
-    Period,
-    day_of,
-    ending,
-    iso_of,
-    period_of,
-    starting,
-)
+from sqlwright.local.parser.dressing.periods import day_of, iso_of
 from sqlwright.local.parser.dressing.slices import part_of
+from sqlwright.types.periods import Period, ending, period_of, starting
 
 _SUMMED = frozenset({"sum", "avg", "total", "median", "stddev", "stddev_pop", "percentile"})
 _AMOUNTS = frozenset({"amount", "amount_comma", "real"})

@@ -22,6 +22,7 @@ from sqlwright.steps.repair.vetoes.reading import (
     texts,
 )
 from sqlwright.types import Veto
+from sqlwright.types.periods import is_bound
 
 _YEAR = re.compile(r"(?:1[6-9]|20)\d\d")
 _NUMBERS = (1000, 2200)
@@ -59,6 +60,8 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
         operator = _operator(read.question[: word.start])
         stored = any(m.span and m.span[0] <= word.start < m.span[1] for m in read.values)
         if operator is None or stored or any(word.text in number for number in numbers):
+            continue
+        if is_bound(word.text, operator, said):
             continue
         time = _Time(word.text, operator, word.text, f"“{word.text}” isn't used")
         yield _finding(time, form, read, ())
