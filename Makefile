@@ -13,9 +13,10 @@ PIP_INSTALL := -m pip install -q --disable-pip-version-check
 demo: $(VENV)/.installed $(if $(ENGINE),$(VENV)/.installed-$(ENGINE))
 	@$(BIN)/sqlwright demo $(if $(ENGINE),--engine $(ENGINE))
 
-# Files of tests side by side, one worker a core: those of one file share what they prepare.
+# Files of tests side by side, one worker a core: those of one file share what they prepare. Compiled
+# modules are kept, which images of containers often forbid: hundreds of processes import them.
 test: $(VENV)/.installed-dev $(VENV)/.installed-engines
-	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 _COMMAND = re.compile(r"(?:^|[\s`(])sqlwright +[^\n`]*", re.MULTILINE)
 _PIPED = re.compile(r"echo +\"([^\"]+)\" *\| *sqlwright")
 _CALL = re.compile(r"\.ask\(\s*\"([^\"]+)\"")
+_MAYBE = re.compile(r"sqlwright(?! import\b)[\s\\\"']|\.ask\(")
+"""In every module whose texts may hold an example: the name is no part of a path or an import."""
 _SQL = re.compile(r"(?:SELECT|WITH)\b")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 
@@ -60,6 +62,9 @@ def _texts() -> Iterator[tuple[str, str]]:
         yield str(path.relative_to(ROOT)), path.read_text("utf-8")
     package = Path(sqlwright.__file__).parent
     for path in sorted(package.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        code = path.read_text("utf-8")
+        if not _MAYBE.search(code):
+            continue  # parsing takes longest, and every worker of the tests does it
+        for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield str(path.relative_to(package)), node.value

@@ -11,20 +11,18 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
+from tests.project.sources import SOURCE, texts, trees
+
 T = TypeVar("T", bound=ast.AST)
 
-SOURCE = Path(__file__).parents[2] / "src" / "sqlwright"
 BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base", "core", "misc"}
 EDGES = ("cli/", "serving/", "database/workers/worker.py", "training/")
 """Where everything may be caught: the edges of a process."""
 
-TEXTS = {p.relative_to(SOURCE).as_posix(): p.read_text("utf-8") for p in SOURCE.rglob("*.py")}
-TREES = {module: ast.parse(text) for module, text in sorted(TEXTS.items())}
-
 
 def nodes(kind: type[T]) -> Iterator[tuple[str, T]]:
     """Every node of a kind with its module."""
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, kind):
                 yield module, node
@@ -35,13 +33,13 @@ def names_in(node: ast.AST | None) -> set[str]:
 
 
 def test_modules_have_at_most_400_lines() -> None:
-    lengths = {module: len(text.splitlines()) for module, text in TEXTS.items()}
+    lengths = {module: len(text.splitlines()) for module, text in texts().items()}
     assert [f"{module}: {n} lines" for module, n in lengths.items() if n > 400] == []
     assert median(lengths.values()) <= 200
 
 
 def test_a_room_has_at_most_15_modules_and_the_top_12() -> None:
-    rooms = Counter(str(Path(module).parent) for module in TEXTS)
+    rooms = Counter(str(Path(module).parent) for module in texts())
     most = {room: 12 if room == "." else 15 for room in rooms}
     assert [f"{room}: {n} modules" for room, n in rooms.items() if n > most[room]] == []
 
@@ -74,9 +72,9 @@ def test_functions_take_at_most_five_positional_parameters() -> None:
 
 def test_modules_classes_and_functions_are_documented() -> None:
     missing = [
-        module for module, tree in TREES.items() if tree.body and not ast.get_docstring(tree)
+        module for module, tree in trees().items() if tree.body and not ast.get_docstring(tree)
     ]
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_":
                 missing += [] if ast.get_docstring(node) else [f"{module}: {node.name}"]
@@ -117,7 +115,7 @@ def test_the_parser_is_imported_whole_before_its_parts() -> None:
         f"{module}:{node.lineno}: {node.module}"
         for module, node in nodes(ast.ImportFrom)
         if (node.module or "").startswith("sqlglot.")
-        and not TEXTS[module].splitlines()[node.lineno - 2].strip().startswith("from sqlglot ")
+        and not texts()[module].splitlines()[node.lineno - 2].strip().startswith("from sqlglot ")
     ]
     assert early == []
 
@@ -133,7 +131,7 @@ def test_the_base_error_has_one_handler() -> None:
 
 
 def test_names_say_what_is_in_a_module() -> None:
-    assert [m for m in TREES if BANNED_NAMES & set(Path(m).with_suffix("").parts)] == []
+    assert [m for m in trees() if BANNED_NAMES & set(Path(m).with_suffix("").parts)] == []
 
 
 def test_what_comes_from_a_file_or_a_model_is_never_run() -> None:

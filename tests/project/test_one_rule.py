@@ -10,7 +10,8 @@ import pytest
 
 from sqlwright.english import vocabulary
 
-from .test_fences import TREES, nodes
+from .sources import trees
+from .test_fences import nodes
 
 RULES = {
     "stem": {"english/words.py", "english/as_trained.py"},
@@ -53,7 +54,7 @@ ELSEWHERE = (
 
 def declared() -> Iterator[tuple[str, str]]:
     """Modules and names of functions that aren't methods."""
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 yield module, node.name
@@ -102,7 +103,7 @@ def members(node: ast.AST) -> list[str]:
 
 def word_lists() -> Iterator[tuple[str, frozenset[str]]]:
     """The words of each literal with its module and line."""
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         if not module.startswith(ELSEWHERE):
             for node in ast.walk(tree):
                 words = frozenset(map(str.casefold, members(node)))

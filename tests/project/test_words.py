@@ -7,13 +7,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "sqlwright"
-TEXTS = {p.relative_to(SOURCE).as_posix(): p.read_text("utf-8") for p in SOURCE.rglob("*.py")}
-TREES = {module: ast.parse(text) for module, text in sorted(TEXTS.items())}
+from tests.project.sources import texts, trees
 
 QUESTION = re.compile(
     r"(What|Where|Who|Whose|Whom|How|Which|Whether|Why)\b"  # begins with a question word
@@ -43,7 +40,7 @@ def questions(module: str) -> list[str]:
     """The docstrings of a module that ask instead of saying."""
     return [
         f"{module}: line {string.lineno}: {text.splitlines()[0]}"
-        for string in strings(TREES[module])
+        for string in strings(trees()[module])
         if isinstance(string.value, str)
         and (text := string.value.strip())
         and (QUESTION.match(text) or text.endswith("?"))
@@ -61,7 +58,7 @@ def is_number(node: ast.expr | None) -> bool:
 
 def bare_numbers(module: str) -> list[str]:
     """The numeric constants of a module without a docstring below or a comment beside or above."""
-    lines, body = TEXTS[module].splitlines(), TREES[module].body
+    lines, body = texts()[module].splitlines(), trees()[module].body
     bare = []
     for node, after in zip(body, [*body[1:], None], strict=True):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or not is_number(node.value):
@@ -81,5 +78,5 @@ FENCES = {"docstrings": questions, "numbers": bare_numbers}
 @pytest.mark.parametrize("fence", FENCES)
 def test_words_are_plain(fence: str) -> None:
     open_rooms = tuple(UNWORDED[fence])
-    done = [module for module in TREES if not module.startswith(open_rooms)]
+    done = [module for module in trees() if not module.startswith(open_rooms)]
     assert [finding for module in done for finding in FENCES[fence](module)] == []

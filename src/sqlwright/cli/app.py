@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from sqlwright.cli.commands import (
     ablate,
@@ -94,3 +96,9 @@ def _sqlwright(
 COMMANDS = frozenset(command.name for command in app.registered_commands) | frozenset(
     one.name for one in app.registered_groups
 )
+
+
+@cache
+def parser() -> Any:
+    """The program that reads a command line, made of the commands' signatures once."""
+    return get_command(app)

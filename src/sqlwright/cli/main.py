@@ -23,13 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words.remove("--debug")
         debug = True
     try:
-        from typer.main import get_command
-
-        from sqlwright.cli.app import COMMANDS, app
+        from sqlwright.cli.app import COMMANDS, parser
 
         if _means_ask(words, COMMANDS):
             words.insert(0, "ask")
-        outcome = get_command(app).main(words, prog_name="sqlwright", standalone_mode=False)
+        outcome = parser().main(words, prog_name="sqlwright", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001  (the process's outermost boundary)
         return _failed(error, debug)
     return outcome if isinstance(outcome, int) else 0

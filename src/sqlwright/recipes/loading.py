@@ -31,17 +31,18 @@ those that multiply one another together: a recipe may be somebody else's.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from dataclasses import Field as DataclassField
+from functools import lru_cache
 from importlib.resources import files
 from inspect import isabstract
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from sqlwright.boundary.arguments import shown
 from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
@@ -49,6 +50,7 @@ from sqlwright.prompts.sampling import Sampling
 from sqlwright.protocols import EMBEDDER, Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.entries import COMBINATORS, RecipeEntry, read_entries, refuse_unknown
+from sqlwright.recipes.option_values import explained, option_value
 from sqlwright.recipes.overrides import (
     Override,
     aimed,
@@ -64,8 +66,6 @@ from sqlwright.steps.escalation.tiers import Escalation
 
 LARGEST = 64 * 1024
 """Bytes a recipe file may have; chosen."""
-LARGEST_NUMBER = 1_000_000
-"""The largest integer that an option takes; chosen."""
 MOST_TIMES = 1_000
 """Runs of the steps in one combinator at most, and how many at once; chosen."""
 MOST_RUNS = 10_000
@@ -130,7 +130,6 @@ class _RecipeFile(BaseModel):
     steps: list[Any]
 
 
-_Number = Annotated[int, Le(LARGEST_NUMBER), Ge(-LARGEST_NUMBER)]
 _Times = Annotated[int, Ge(1), Le(MOST_TIMES)]
 _REPEATING: Mapping[str, tuple[str, int]] = {
     # combinator: the option that says how often it runs what is in it, and its usual value
@@ -163,14 +162,14 @@ def parse_recipe(
     text: str, overrides: Sequence[str] = (), *, allow_code: bool = False, origin: str = "recipe"
 ) -> Recipe:
     """A recipe from its YAML text. Raises ConfigError."""
-    loaded = read_yaml(text, origin)
+    loaded = deepcopy(_as_yaml(text, origin))
     if not isinstance(loaded, dict):
         raise ConfigError(f"{origin}: a recipe is a mapping with the keys name and steps")
     refuse_unknown(loaded, _RecipeFile.model_fields, f"{origin}: key")
     try:
         file = _RecipeFile.model_validate(loaded)
     except ValidationError as error:
-        raise ConfigError(f"{origin}: {_explained(error)}") from None
+        raise ConfigError(f"{origin}: {explained(error)}") from None
     entries = read_entries(file.steps, origin)
     changed = aimed([parse_override(override) for override in overrides], entries, origin)
     builder = _Builder(changed, allow_code=allow_code)
@@ -186,6 +185,11 @@ def parse_recipe(
         )
     source = {"name": file.name, "steps": file.steps, "overrides": list(overrides)}
     return Recipe(file.name, file.description, step, source)
+
+
+@lru_cache(maxsize=32)  # every session loads one, mostly the same
+def _as_yaml(text: str, origin: str) -> Any:
+    return read_yaml(text, origin)
 
 
 def _needs_own(step: Step) -> bool:
@@ -224,7 +228,7 @@ class _Builder:
     def step(self, entry: RecipeEntry) -> Step | None:
         """The step, or None where it isn't enabled."""
         options = self._options(entry)
-        enabled = _typed(options.pop("enabled", True), bool, entry, "enabled")
+        enabled = option_value(options.pop("enabled", True), bool, entry, "enabled")
         if entry.name not in COMBINATORS:
             return self._leaf(entry, options) if enabled else None
         return self._combinator(entry, options) if enabled else None
@@ -243,7 +247,7 @@ class _Builder:
             else {}
         )
         options = with_whole_options(options, fields_of, entry.where)
-        workers = _typed(options.get("workers", 1), _Times, entry, "workers")
+        workers = option_value(options.get("workers", 1), _Times, entry, "workers")
         before, self.times = self.times, self.times * self._repeats(entry, options)
         try:
             return self._combined(entry, options, workers)
@@ -256,7 +260,7 @@ class _Builder:
         if entry.name in _TIMES_OF_SEQUENCES:
             name = _TIMES_OF_SEQUENCES[entry.name]
             usual = getattr(registry.load_sequence(entry.name), name)
-        return _typed(options.get(name, usual), _Times, entry, name) if name else 1
+        return option_value(options.get(name, usual), _Times, entry, name) if name else 1
 
     def _combined(self, entry: RecipeEntry, options: Mapping[str, Any], workers: int) -> Step:
         if entry.name == "parallel":
@@ -270,7 +274,7 @@ class _Builder:
         if entry.name in registry.SEQUENCES:
             special = registry.load_sequence(entry.name)
             hints = get_type_hints(special)
-            typed = {k: _typed(v, hints[k], entry, k) for k, v in options.items()}
+            typed = {k: option_value(v, hints[k], entry, k) for k, v in options.items()}
             try:
                 made: Step = special(inner["steps"].steps, **typed)
                 return made
@@ -279,7 +283,7 @@ class _Builder:
         if entry.name == "samples":
             count = self._repeats(entry, options)
             at_once = workers if "workers" in options else count
-            first = _typed(options.get("first", 1), _Times, entry, "first")
+            first = option_value(options.get("first", 1), _Times, entry, "first")
             return control_flow.samples(count, inner["steps"], workers=at_once, first=first)
         if entry.name == "for_each":
             return control_flow.for_each(_text(entry, "field"), inner["steps"], workers=workers)
@@ -319,7 +323,7 @@ class _Builder:
         if absent:
             raise ConfigError(f"{entry.where}: {entry.name} needs {', '.join(absent)}")
         hints = get_type_hints(step_class)
-        typed = {key: _typed(value, hints[key], entry, key) for key, value in options.items()}
+        typed = {key: option_value(value, hints[key], entry, key) for key, value in options.items()}
         self._count(entry, typed)
         try:
             step: Step = step_class(**typed)
@@ -361,31 +365,8 @@ def _read(name_or_path: str) -> tuple[str, str]:
         raise ConfigError(f"the recipe {path} can't be read: {problem}") from None
 
 
-def _typed(value: Any, hint: Any, entry: RecipeEntry, key: str) -> Any:
-    if isinstance(value, Mapping) and is_dataclass(hint):
-        refuse_unknown(
-            value, [option.name for option in fields(hint)], f"{entry.where}: {key}: field"
-        )
-    try:
-        read = TypeAdapter(hint).validate_python(value)
-        if isinstance(read, int):
-            TypeAdapter(_Number).validate_python(read)
-    except ValidationError as error:
-        raise ConfigError(
-            f"{entry.where}: {key}: {_explained(error)}, not {shown(value)}"
-        ) from None
-    return read
-
-
 def _text(entry: RecipeEntry, key: str) -> str:
     value = entry.options[key]
     if not isinstance(value, str):
         raise ConfigError(f"{entry.where}: {key} is a name, not {value!r}")
     return value
-
-
-def _explained(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    message = first["msg"][0].lower() + first["msg"][1:]
-    return f"{place}: {message}" if place else message

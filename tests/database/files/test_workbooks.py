@@ -7,8 +7,9 @@ import struct
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -298,33 +299,48 @@ def stray() -> bytes:
     return made.getvalue()
 
 
-WHOLE = workbook({"A": [["id", "name"], *([n, f"name {n}"] for n in range(2_000))]})
+def whole() -> bytes:
+    """A workbook that nothing is wrong with."""
+    return workbook({"A": [["id", "name"], *([n, f"name {n}"] for n in range(2_000))]})
+
+
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-BAD = {
-    "cut": (WHOLE[: len(WHOLE) // 2], "damaged"),
-    "torn": (WHOLE[:2_000] + bytes(500) + WHOLE[2_500:], "damaged"),
-    "csv": (b"id,name\n1,x\n", "isn't a workbook"),
-    "empty": (b"", "isn't a workbook"),
-    "encrypted": (OLE + bytes(2_000) + "EncryptedPackage".encode("utf-16-le"), "password"),
-    "old": (OLE + bytes(3_000), "damaged"),
-    "bomb": (packed("xl/media/x.bin", 600 << 20), "more than the 536,870,912 that are read"),
-    "stray": (stray(), "damaged, or reading it needs more memory"),
-    "many": (workbook({"A": [[1] * 600] * 1_700}), "more than the 1,000,000"),
-    "nothing": (workbook({"A": []}), "no sheet of it holds a table"),
+BAD: dict[str, tuple[Callable[[], bytes], str]] = {
+    "cut": (lambda: whole()[: len(whole()) // 2], "damaged"),
+    "torn": (lambda: whole()[:2_000] + bytes(500) + whole()[2_500:], "damaged"),
+    "csv": (lambda: b"id,name\n1,x\n", "isn't a workbook"),
+    "empty": (lambda: b"", "isn't a workbook"),
+    "encrypted": (
+        lambda: OLE + bytes(2_000) + "EncryptedPackage".encode("utf-16-le"),
+        "password",
+    ),
+    "old": (lambda: OLE + bytes(3_000), "damaged"),
+    "bomb": (
+        lambda: packed("xl/media/x.bin", 600 << 20),
+        "more than the 536,870,912 that are read",
+    ),
+    "stray": (stray, "damaged, or reading it needs more memory"),
+    "many": (lambda: workbook({"A": [[1] * 600] * 1_700}), "more than the 1,000,000"),
+    "nothing": (lambda: workbook({"A": []}), "no sheet of it holds a table"),
 }
+"""What makes each, and what is said of it."""
+
+
+@cache
+def bad(name: str) -> bytes:
+    return BAD[name][0]()
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_cannot_be_read_is_told(name: str, tmp_path: Path) -> None:
-    content, message = BAD[name]
     path = tmp_path / "x.xlsx"
-    path.write_bytes(content)
-    with pytest.raises(DatabaseUnavailable, match=message):
+    path.write_bytes(bad(name))
+    with pytest.raises(DatabaseUnavailable, match=BAD[name][1]):
         open_database(str(path))
 
 
 def test_a_bad_workbook_does_not_spoil_a_folder(opened) -> None:
-    files = {f"{name}.xlsx": content for name, (content, _) in BAD.items() if name != "bomb"}
+    files = {f"{name}.xlsx": bad(name) for name in BAD if name != "bomb"}
     database = opened({**files, "good.csv": b"id\n1\n", "lying.xlsx": lying(), "~$x.xlsx": b"x"})
     assert [one.name for one in database.sources] == ["good"]
     assert sum(" is left out, it can't be read" in note for note in database.notes) == len(BAD)
