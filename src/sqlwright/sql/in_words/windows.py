@@ -1,4 +1,4 @@
-"""Windows, medians and percentiles in words."""
+"""Windows, medians, percentiles and days between moments in words."""
 
 from __future__ import annotations
 
@@ -22,8 +22,13 @@ _NEIGHBOURS: dict[type[exp.Expr], str] = {
 
 
 def in_words(node: exp.Expr, tell: Tells) -> str | None:
-    """A window, a median or a percentile in words; None for anything else, and for windows with
-    frames, several rows back, or defaults."""
+    """A window, a median, a percentile or the days between two moments in words; None for anything
+    else, and for windows with frames, several rows back, or defaults."""
+    days = _days_between(node.this if isinstance(node, exp.Paren) else node)
+    if days is not None:
+        span = f"days from {tell(days[0])} to {tell(days[1])}"
+        bare = isinstance(node, exp.Paren) and isinstance(node.parent, exp.Func)
+        return span if bare else f"({span})"
     if isinstance(node, exp.Median):
         return f"median of {tell(node.this)}"
     if isinstance(node, exp.Anonymous) and node.name.upper() == "PERCENTILE":
@@ -35,6 +40,15 @@ def in_words(node: exp.Expr, tell: Tells) -> str | None:
     text = _window(node, tell)
     inside = isinstance(node.parent, exp.Binary | exp.Unary | exp.Func) and text is not None
     return f"({text})" if inside else text
+
+
+def _days_between(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
+    """The two moments, the earlier one first, of a difference of the numbers of their days."""
+    sides = (node.expression, node.this) if isinstance(node, exp.Sub) else ()
+    calls = [one for one in sides if isinstance(one, exp.Anonymous) and len(one.expressions) == 1]
+    if len(calls) < 2 or any(one.name.upper() != "JULIANDAY" for one in calls):
+        return None
+    return calls[0].expressions[0], calls[1].expressions[0]
 
 
 def _window(node: exp.Window, tell: Tells) -> str | None:

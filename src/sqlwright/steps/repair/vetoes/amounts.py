@@ -17,6 +17,8 @@ _SUMS = frozenset({"sum", "avg", "total", *LATER_AGGREGATES})
 _WORKED_OUT = frozenset({"+", "-", "*", "/", "%", "ratio", "percent"})
 _SAME = frozenset({"-", "/", "ratio", "percent"})
 """Operators whose result with twice the same doesn't depend on it."""
+_BETWEEN = frozenset({"days_between"})
+"""Functions of the time between their two arguments."""
 _DATE_PARTS = frozenset(
     {"year", "month", "day", "strftime", "date", "datetime", "julianday", *DATE_PARTS}
 )
@@ -71,8 +73,14 @@ def _part(call: f.Function) -> str:
 def same_twice(form: f.Query, read: Reading) -> Iterator[Finding]:
     """A column less or divided by itself, which is nought or one in every row."""
     del read
-    for one in inside(form, f.Arithmetic):
-        if one.left == one.right and one.operator in _SAME and _variable(one.left):
+    pairs = [(one.left, one.right) for one in inside(form, f.Arithmetic) if one.operator in _SAME]
+    pairs += [
+        (call.arguments[0], call.arguments[-1])
+        for call in inside(form, f.Function)
+        if call.name in _BETWEEN
+    ]
+    for left, right in pairs:
+        if left == right and _variable(left):
             yield Finding(
                 Veto("constant", "something is compared with itself, which tells nothing")
             )
