@@ -218,6 +218,34 @@ class Schema:
         """The columns on the referring side of keys."""
         return frozenset(near for key in self.foreign_keys for near, _ in key.pairs)
 
+    def neighbours(self, table: str) -> frozenset[str]:
+        """The tables that a key joins to one, or that a table which holds nothing but keys links
+        with it."""
+        near = self._beside.get(table, frozenset())
+        links = near & self._linking
+        return near.union(*(self._beside[one] for one in links)) - {table}
+
+    @cached_property
+    def _beside(self) -> Mapping[str, frozenset[str]]:
+        beside: dict[str, set[str]] = {}
+        for key in self.foreign_keys:
+            beside.setdefault(key.table, set()).add(key.target_table)
+            beside.setdefault(key.target_table, set()).add(key.table)
+        return {table: frozenset(near) for table, near in beside.items()}
+
+    @cached_property
+    def _linking(self) -> frozenset[str]:
+        """The tables that only link others, as the one between tickets and their labels."""
+        keys = self.foreign_key_columns
+        return frozenset(
+            table.name
+            for table in self.tables
+            if all(
+                column.name in table.primary_key or ColumnRef(table.name, column.name) in keys
+                for column in table.columns
+            )
+        )
+
     @cached_property
     def group_of(self) -> Mapping[str, str]:
         """For each table the one that stands for its group: the tables that keys connect."""

@@ -319,15 +319,12 @@ class _Work:
         return any(called(word.text, match.column.column) for word in beside)
 
     def _is_near(self, match: ValueMatch) -> bool:
-        """True if a value is of a table that the query reads or that a key joins to one, or if the
+        """True if a value is of a table that the query reads or a neighbour of one, or if the
         phrase looks like a name."""
         if not match.phrase.islower() or " " in match.phrase:
             return True
-        own = set(self.said.facts.tables)
-        ends = ({key.table, key.target_table} for key in self.schema.foreign_keys)
-        return match.column.table in own or any(
-            match.column.table in both and both & own for both in ends
-        )
+        own, table = set(self.said.facts.tables), match.column.table
+        return table in own or bool(self.schema.neighbours(table) & own)
 
     def _taken(self, span: Span) -> bool:
         return any(low < span[1] and span[0] < high for low, high in (p.span for p in self.found))

@@ -13,7 +13,6 @@ from sqlwright.english.vocabulary import FUNCTION_WORDS, MONTHS, OPERATION_WORDS
 from sqlwright.english.words import singular, split_name, stem, tokens
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import inside, selects
-from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
     Reading,
@@ -60,24 +59,7 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
 def _is_near(table: str, tables: set[str], read: Reading) -> bool:
     """True if a table is one of some, or a key joins it to one, or a table that only links two. An
     everyday word in lower case that is a value further away is one by chance."""
-    if table in tables:
-        return True
-    beside: dict[str, set[str]] = {}
-    for key in read.schema.foreign_keys:
-        beside.setdefault(key.table, set()).add(key.target_table)
-        beside.setdefault(key.target_table, set()).add(key.table)
-    near = beside.get(table, set())
-    links = {one for one in near if one not in tables and _only_links(one, read)}
-    return bool(near & tables) or any(beside[one] & tables for one in links)
-
-
-def _only_links(table: str, read: Reading) -> bool:
-    """True if a table holds keys and nothing else, as the one between tickets and labels does."""
-    found, keys = read.schema.table(table), read.schema.foreign_key_columns
-    return found is not None and all(
-        column.name in found.primary_key or ColumnRef(table, column.name) in keys
-        for column in found.columns
-    )
+    return table in tables or bool(read.schema.neighbours(table) & tables)
 
 
 def _is_used(match: ValueMatch, form: f.Query) -> bool:
