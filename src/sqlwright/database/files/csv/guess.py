@@ -34,6 +34,7 @@ _NUMBERS: tuple[tuple[Mapping[str, str], re.Pattern[str]], ...] = (
 """Ways to write numbers that DuckDB has to be told of, and what they look like."""
 _LOOKED_AT = 1_000
 """Values of a column that have to look like numbers of a kind."""
+_LEFT_OUT = "Lines that don't fit its columns are left out."
 _BLANK = re.compile(r"column\d+")
 _AGAIN = re.compile(r"(.+)_\d+")
 
@@ -77,7 +78,7 @@ class CsvGuess:
             self._notes.append(f"Lines before the header that are left out: {skipped}.")
         if self._encoding in _NAMED and self._correction.encoding is None:
             self._notes.append(f"Its encoding isn't UTF-8; it is read as {_NAMED[self._encoding]}.")
-        made = self._readable(made)
+        made = self._by_column(self._readable(made))
         if not self._whole:
             self._notes.append(
                 "It is large, so its types are guessed from its beginning, and a line that doesn't "
@@ -98,6 +99,8 @@ class CsvGuess:
             # Lines of different lengths look like one column to it.
             again = self._sniff(told | {"ignore_errors": True})
             guessed = again if len(again.columns) > 1 else guessed
+        if isinstance(self._correction.nulls, Mapping):
+            return self._as_said(told, guessed, self._correction.nulls)
         if self._correction.nulls is not None:
             return self._with_numbers(told, guessed)
         present = self._missing(guessed)
@@ -105,18 +108,47 @@ class CsvGuess:
             return self._with_numbers(told, guessed)
         marks = tuple(sorted({mark for those in present.values() for mark in those}))
         typed = self._with_marks(told, guessed, marks)
+        # A header over texts alone is found only where some are numbers or days.
+        pairs = zip(guessed.columns, typed.columns, strict=False)
+        present = {name: present[before] for (before, _), (name, _) in pairs if before in present}
         changed = {name for name, kind in typed.columns if kind != "VARCHAR"} & set(present)
         used = tuple(sorted({mark for name in changed for mark in present[name]}))
         if not used:
             return self._with_numbers(told, guessed)
-        self._notes.append(f"No value is meant by {', '.join(used)}.")
         texts = [name for name in present if name not in changed and present[name] & set(used)]
-        if texts:
-            self._notes.append(
-                f"They are no value in texts either, in {', '.join(texts)}: where they are values "
-                'there, nulls: [""] and types: VARCHAR of the others keep them.'
-            )
+        kept = f", except in texts: {', '.join(texts)}" if texts else ""
+        self._notes.append(f"No value is meant by {', '.join(used)}{kept}.")
         return typed if used == marks else self._with_marks(told, guessed, used)
+
+    def _as_said(
+        self, told: Options, guessed: _Guess, nulls: Mapping[str, tuple[str, ...]]
+    ) -> _Guess:
+        """The guess with texts that stand for no value in the columns of which the user says so."""
+        marks = tuple(sorted({mark for those in nulls.values() for mark in those}))
+        plain = dict(self._with_numbers(told, guessed).columns)
+        typed = self._with_marks(told, guessed, marks)
+        columns = (
+            (name, kind if name in nulls or plain.get(name) != "VARCHAR" else "VARCHAR")
+            for name, kind in typed.columns
+        )
+        return replace(typed, columns=tuple(columns))
+
+    def _by_column(self, made: TableFile) -> TableFile:
+        """The table with its texts that stand for no value, columns of text without them."""
+        marks, said = made.options.get("nullstr"), self._correction.nulls
+        if not isinstance(marks, tuple) or isinstance(said, tuple):
+            return made
+        kinds = {s: kind for s, (_, kind) in zip(made.stored_names, made.columns, strict=True)}
+        if said is None and "VARCHAR" not in kinds.values():
+            return made
+        guessed = {name: marks[1:] for name, kind in kinds.items() if kind != "VARCHAR"}
+        options = {key: value for key, value in made.options.items() if key != "nullstr"}
+        made = replace(made, options=options, missing=guessed if said is None else dict(said))
+        if options.get("ignore_errors") or not self._whole or self._attempt(made) is None:
+            return made
+        # What is no value in one column may be in another, where it fits no number.
+        self._notes.append(_LEFT_OUT)
+        return replace(made, options={**options, "ignore_errors": True})
 
     def _with_marks(self, told: Options, guessed: _Guess, marks: tuple[str, ...]) -> _Guess:
         """The guess with texts that stand for no value."""
@@ -202,7 +234,7 @@ class CsvGuess:
             "comment": one.comment, "header": one.header, "skip": one.skip,
             "decimal_separator": one.decimal, "thousands": one.thousands,
             "dateformat": one.dateformat, "timestampformat": one.timestampformat,
-            "nullstr": one.nulls,
+            "nullstr": None if isinstance(one.nulls, Mapping) else one.nulls,
         }  # fmt: skip
         told: dict[str, Option] = {
             name: value for name, value in named.items() if value is not None
@@ -280,7 +312,7 @@ class CsvGuess:
         if not made.options.get("ignore_errors"):
             return made
         if not self._whole:
-            self._notes.append("Lines that don't fit its columns are left out.")
+            self._notes.append(_LEFT_OUT)
             return made
         list(
             self._connection.rows(
