@@ -11,13 +11,14 @@ from typing import Any
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.corrections import Correction
 from sqlwright.database.files.csv.head import LOOKED_AT, header_line
+from sqlwright.database.files.csv.marks import by_column, marks_in
 from sqlwright.database.files.csv.totals import total_row
 from sqlwright.database.files.encodings import address_of
-from sqlwright.database.files.missing import MISSING
 from sqlwright.database.files.sources import Source
 from sqlwright.database.files.table import Columns, Option, TableFile, size_of, with_types, written
 from sqlwright.database.reader import DatabaseReader
-from sqlwright.sql.tokens import quote_name, quote_text
+from sqlwright.sql.dialects import DUCKDB
+from sqlwright.sql.tokens import quote_text
 
 WHOLE_BYTES = 16 * 1024 * 1024
 """Bytes of text of a table that is read whole, to guess types and to find lines that can't be read.
@@ -103,7 +104,7 @@ class CsvGuess:
             return self._as_said(told, guessed, self._correction.nulls)
         if self._correction.nulls is not None:
             return self._with_numbers(told, guessed)
-        present = self._missing(guessed)
+        present = marks_in(self._connection, self._made(guessed))
         if not present:
             return self._with_numbers(told, guessed)
         marks = tuple(sorted({mark for those in present.values() for mark in those}))
@@ -135,20 +136,14 @@ class CsvGuess:
 
     def _by_column(self, made: TableFile) -> TableFile:
         """The table with its texts that stand for no value, columns of text without them."""
-        marks, said = made.options.get("nullstr"), self._correction.nulls
-        if not isinstance(marks, tuple) or isinstance(said, tuple):
+        made = by_column(made, self._correction.nulls)
+        if not made.missing or made.options.get("ignore_errors") or not self._whole:
             return made
-        kinds = {s: kind for s, (_, kind) in zip(made.stored_names, made.columns, strict=True)}
-        if said is None and "VARCHAR" not in kinds.values():
-            return made
-        guessed = {name: marks[1:] for name, kind in kinds.items() if kind != "VARCHAR"}
-        options = {key: value for key, value in made.options.items() if key != "nullstr"}
-        made = replace(made, options=options, missing=guessed if said is None else dict(said))
-        if options.get("ignore_errors") or not self._whole or self._attempt(made) is None:
+        if self._attempt(made) is None:
             return made
         # What is no value in one column may be in another, where it fits no number.
         self._notes.append(_LEFT_OUT)
-        return replace(made, options={**options, "ignore_errors": True})
+        return replace(made, options={**made.options, "ignore_errors": True})
 
     def _with_marks(self, told: Options, guessed: _Guess, marks: tuple[str, ...]) -> _Guess:
         """The guess with texts that stand for no value."""
@@ -197,26 +192,6 @@ class CsvGuess:
             texts, str(guessed.options["delim"]), str(guessed.options["quote"] or '"')
         )
         return found or None
-
-    def _missing(self, guessed: _Guess) -> dict[str, set[str]]:
-        """The texts that may stand for no value, by the columns of text that have some."""
-        texts = [name for name, kind in guessed.columns if kind == "VARCHAR"]
-        if not texts:
-            return {}
-        listed = ", ".join(map(quote_text, sorted(MISSING)))
-        made = self._made(guessed).query()
-        told = ", ".join(
-            f"list(DISTINCT {name}) FILTER (lower(trim({name})) IN ({listed}))"
-            for name in map(quote_name, texts)
-        )
-        try:
-            (row,) = self._connection.rows(f"SELECT {told} FROM ({made} LIMIT {_LOOKED_AT * 100})")
-        except READ_FAILURES as error:
-            if read_failure(error).kind != "sql":
-                raise
-            return {}
-        found = zip(texts, row, strict=True)
-        return {name: set(map(str, marks)) for name, marks in found if isinstance(marks, tuple)}
 
     def _made(self, guessed: _Guess) -> TableFile:
         """The first file as it is guessed."""
@@ -295,7 +270,7 @@ class CsvGuess:
 
     def _look_like(self, plain: _Guess, name: str, shape: re.Pattern[str]) -> bool:
         kept = self._made(plain)
-        quoted = quote_name(name)
+        quoted = DUCKDB.quoted(name)
         rows = self._connection.rows(
             f"SELECT DISTINCT {quoted} FROM ({kept.query()}) WHERE {quoted} <> '' "
             f"LIMIT {_LOOKED_AT}"

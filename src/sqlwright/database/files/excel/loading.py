@@ -107,7 +107,8 @@ def _of_sheet(
         "filled": [one.filled for one in kinds], "missing": [one.missing for one in kinds],
         "mixed": [one.mixed for one in kinds], "from_text": [one.from_text for one in kinds],
         "header": layout.header, "first": layout.first, "end": end, "total": total and said is None,
-        "columns": layout.columns, "nulls": [sorted(those) for those in nulls], "above": layout.above, "below": layout.below,
+        "columns": layout.columns, "nulls": [sorted(those) for those in nulls],
+        "above": layout.above, "below": layout.below,
         "blank": layout.blank, "again": layout.again,
         "merged": any(layout.first <= at < layout.end for at in given),
     }  # fmt: skip
