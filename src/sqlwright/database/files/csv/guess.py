@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.corrections import Correction
+from sqlwright.database.files.csv.dates import FORMATS, order_of, undecided
 from sqlwright.database.files.csv.head import LOOKED_AT, header_line
+from sqlwright.database.files.csv.lines import left_out
 from sqlwright.database.files.csv.marks import by_column, marks_in
 from sqlwright.database.files.csv.totals import total_row
 from sqlwright.database.files.encodings import address_of
@@ -36,6 +37,8 @@ _NUMBERS: tuple[tuple[Mapping[str, str], re.Pattern[str]], ...] = (
 _LOOKED_AT = 1_000
 """Values of a column that have to look like numbers of a kind."""
 _LEFT_OUT = "Lines that don't fit its columns are left out."
+_FIRST_ROWS = 100_000
+"""Rows of a large table in which dates are looked at."""
 _BLANK = re.compile(r"column\d+")
 _AGAIN = re.compile(r"(.+)_\d+")
 
@@ -62,12 +65,13 @@ class CsvGuess:
         self._size = size_of(source.paths)
         self._whole = self._size <= WHOLE_BYTES
         self._notes: list[str] = []
+        self._open: list[str] = []
         self._address = address_of(self._first, encoding)
 
     def table(self, kinds: tuple[str, ...], *, short: bool) -> TableFile:
         """The table, its columns of the types given if there are any; with `short` only what tells
         whether files are alike."""
-        guessed = self._guess()
+        guessed = self._with_dates(self._guess())
         columns = with_types(self._correction.applied(guessed.columns, self._first.name), kinds)
         made = replace(self._made(guessed), paths=self._source.paths, columns=columns)
         if short:
@@ -79,6 +83,7 @@ class CsvGuess:
             self._notes.append(f"Lines before the header that are left out: {skipped}.")
         if self._encoding in _NAMED and self._correction.encoding is None:
             self._notes.append(f"Its encoding isn't UTF-8; it is read as {_NAMED[self._encoding]}.")
+        self._notes += self._open
         made = self._by_column(self._readable(made))
         if not self._whole:
             self._notes.append(
@@ -149,7 +154,7 @@ class CsvGuess:
         """The guess with texts that stand for no value."""
         kept = {k: v for k, v in guessed.options.items() if k == "ignore_errors"}
         more = {**told, **kept, "nullstr": ("", *marks)}
-        return self._with_numbers(more, self._sniffed(more))
+        return self._with_dates(self._with_numbers(more, self._sniffed(more)))
 
     def _sniffed(self, told: Options) -> _Guess:
         try:
@@ -268,6 +273,36 @@ class CsvGuess:
                 return guessed
         return plain
 
+    def _with_dates(self, plain: _Guess) -> _Guess:
+        """The guess with dates in the order that some column says; where none does, that is kept
+        for the notes."""
+        self._open = []
+        made = self._made(plain)
+        try:
+            found = list(undecided(self._connection, made, None if self._whole else _FIRST_ROWS))
+        except READ_FAILURES as error:
+            if read_failure(error).kind != "sql":
+                raise
+            return plain
+        open_ones = [one for one in found if one.option not in self._told()]
+        said = {order_of(str(plain.options[key])) for key in FORMATS if plain.options.get(key)}
+        said -= {order_of(one.format) for one in found}
+        guessed = plain
+        for one in open_ones:
+            options = {k: v for k, v in guessed.options.items() if k != "auto_detect"}
+            typed = {name for name, kind in guessed.columns if kind != "VARCHAR"}
+            for other in one.others:
+                tried = self._sniffed({**options, one.option: other})
+                also = {name for name, kind in tried.columns if kind != "VARCHAR"}
+                if also > typed or (also == typed and order_of(other) in said):
+                    guessed = tried
+                    break
+            else:
+                types = self._correction.types
+                if order_of(one.format) not in said and not set(one.columns) <= set(types):
+                    self._open.append(one.note)
+        return guessed
+
     def _look_like(self, plain: _Guess, name: str, shape: re.Pattern[str]) -> bool:
         kept = self._made(plain)
         quoted = DUCKDB.quoted(name)
@@ -289,16 +324,7 @@ class CsvGuess:
         if not self._whole:
             self._notes.append(_LEFT_OUT)
             return made
-        list(
-            self._connection.rows(
-                "SELECT count(COLUMNS(*)) FROM "
-                f"({made.query(store_rejects=True, rejects_table='left_out')})"
-            )
-        )
-        rows = list(
-            self._connection.rows("SELECT count(DISTINCT (file_id, line)), min(line) FROM left_out")
-        )
-        self._notes += _left_out(rows)
+        self._notes += left_out(self._connection, made)
         return made
 
     def _without_total(self, made: TableFile) -> TableFile:
@@ -356,14 +382,6 @@ class CsvGuess:
         again = [n for n in names if (m := _AGAIN.fullmatch(n)) and m[1].lower() in folded]
         if again:
             self._notes.append(f"Names that come more than once have a number: {', '.join(again)}.")
-
-
-def _left_out(rows: list[tuple[Any, ...]]) -> Iterator[str]:
-    count, first = rows[0]
-    if count == 1:
-        yield f"1 line that doesn't fit its columns is left out: line {first}."
-    elif count:
-        yield f"{count:,} lines that don't fit its columns are left out, the first is line {first}."
 
 
 def _given(value: object) -> str:
