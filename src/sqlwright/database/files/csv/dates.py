@@ -61,7 +61,7 @@ def undecided(connection: DatabaseReader, made: TableFile, rows: int | None) -> 
 
 
 def order_of(written: str) -> str:
-    """What people call the order of a format."""
+    """The words for the order of a format."""
     found = _PARTS.search(written)
     return _ORDERS.get("".join(found.group(1, 3, 4)), "") if found else ""
 
