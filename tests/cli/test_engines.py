@@ -210,6 +210,17 @@ def test_the_demo_writes_into_empty_databases_only(
     name = postgres_database("CREATE TABLE mine (id int)")
     url = postgres_server.url(name)
     assert main(["demo", "--engine", "postgres", "--url", url]) == 3
-    assert "isn't empty: it has 1 tables" in " ".join(capsys.readouterr().err.split())
+    assert "isn't empty: it has 1 table." in " ".join(capsys.readouterr().err.split())
     assert postgres_server.rows("SELECT count(*) FROM mine", name) == [(0,)]
     assert main(["demo", "--url", url]) == 2
+
+
+def test_doctor_counts_what_a_file_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sales.csv"
+    path.write_text("id\n1\n", encoding="utf-8")
+    main(["doctor", str(path), "--json"])
+    checks = {one["name"]: one for one in json.loads(capsys.readouterr().out)["checks"]}
+    counts = checks["database"]["found"].removeprefix(f"{path}: ")
+    assert counts == "1 table, 0 views, 1 column, 0 declared keys"

@@ -95,12 +95,13 @@ class Dataset:
     def check_sqlite(self, what: str) -> None:
         """Raise DatasetError for questions over other databases than SQLite files. `what` needs
         such files."""
-        others = dict.fromkeys(one.db_id for one in self.examples if one.engine != "sqlite")
+        others = {one.db_id: one.engine for one in self.examples if one.engine != "sqlite"}
         if others:
-            first, more = next(iter(others)), len(others) - 1
+            (first, engine), more = next(iter(others.items())), len(others) - 1
             also = f" and {more} more" if more else ""
             raise DatasetError(
-                f"{what} takes SQLite files, and {first}{also} of {self.name} is none",
+                f"{what} takes SQLite files, and {first}{also} of {self.name} is none "
+                f"(engine: {engine})",
                 hint="Keep the questions over SQLite files in a file of their own.",
             )
 

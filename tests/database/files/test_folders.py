@@ -169,6 +169,34 @@ def test_corrections(folder: Path, opened) -> None:
     )
 
 
+SAID = {
+    "in all columns": ("[NA]", [(None, None, None), ("DE", 7, 1.5), (None, None, None)]),
+    "in some": (
+        "{amount: [NA, none], share: [NA]}", [("NA", None, None), ("DE", 7, 1.5)],
+    ),
+    "in one that isn't the one": ("{amount: [NA, none, '-']}", [("DE", 7, 1.5)]),
+    "in a column of text": ("{code: [DE], amount: [NA, none], share: [NA, '-']}",
+                            [("NA", None, None), (None, 7, 1.5), ("NA", None, None)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_texts_that_are_no_value_are_said(case: str, folder: Path, opened) -> None:
+    """What doesn't fit a column's type then is left out with its line."""
+    nulls, rows = SAID[case]
+    last = "NA,NA,NA" if case == "in all columns" else "NA,none,-"
+    write(folder, "x.csv", f"code,amount,share\nNA,NA,NA\nDE,7,1.5\n{last}\n")
+    types = "{amount: BIGINT, share: DOUBLE}"
+    write(folder, NAME, f"files: {{x.csv: {{nulls: {nulls}, types: {types}}}}}")
+    database = opened(folder)
+    assert ask(database, "SELECT * FROM x").rows == tuple(rows)
+    assert ask(database, "SELECT sum(amount) FROM x WHERE share > 1").rows == ((7,),)
+    told = [note for note in database.sources[0].notes if "fit its columns" in note]
+    assert [note[-9:] for note in told] == {
+        "in some": [": line 4."], "in one that isn't the one": ["left out."],
+    }.get(case, [])  # fmt: skip
+
+
 def test_a_format_that_is_none_is_told_with_the_file_that_says_it(folder: Path) -> None:
     write(folder, "x.csv")
     write(folder, NAME, "files: {x.csv: {dateformat: '%Q'}}")
@@ -197,6 +225,7 @@ def test_a_correction_is_noticed_later(folder: Path, opened) -> None:
         ("files: {x.csv: {delimeter: ';'}}", "files > x.csv > delimeter: there is no such key"),
         ("files: {x.csv: {types: {a: 'INTEGER); DROP'}}}", "is no type"),
         ("files: {x.csv: {types: {z: INTEGER}}}", "has no column 'z'"),
+        ("files: {x.csv: {nulls: {z: ['-']}}}", "has no column 'z'"),
         ("files: {x.csv: {encoding: ebcdic}}", "encoding"),
         ("files: [", "sqlwright-files.yaml"),
         ("files: {x.csv: {names: {a: b}}}", "twice"),
@@ -315,6 +344,7 @@ def test_readings_as_corrections_give_the_same_tables(folder: Path, opened) -> N
     write(folder, "sales_1.csv", "id;day;amount\n1;01.02.2024;1.234,50\n")
     write(folder, "sales_2.csv", "id;day;amount;tax\n2;15.02.2024;2,5;1\n")
     write(folder, "report.csv", "Report,,\n,,\na,b,\n1,N/A,\n2,3,\n3,4,\nTotal,7,\n")
+    write(folder, "countries.csv", "id,code,amount\n1,NA,5\n2,DE,NA\n")
     write(folder, "lines.ndjson", '{"id": 1, "user": {"name": "Ann"}}\n')
     (folder / "old [1].csv").write_bytes("a;b\n1;€\n".encode("windows-1252"))
     database = opened(folder)

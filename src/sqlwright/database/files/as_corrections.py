@@ -63,6 +63,8 @@ def _settings(part: TableFile) -> dict[str, object]:
             for option, key in _KEYS.items()
             if (value := part.options.get(option)) not in {None, ""}
         }
+    if part.missing:
+        told["nulls"] = {name: list(marks) for name, marks in part.missing.items()}
     if part.without:
         told["total_row"] = True
     pairs = zip(part.stored_names, part.columns, strict=True)

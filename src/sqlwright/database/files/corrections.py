@@ -48,8 +48,8 @@ class SheetCorrection(BaseModel):
     total_row: bool | None = None
     """True if the last row has the sums of the others, and is left out; if not said, it is where
     its numbers are those sums."""
-    nulls: tuple[str, ...] | None = None
-    """Texts that stand for no value."""
+    nulls: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
+    """Texts that stand for no value: in all columns, or by the columns in which they do."""
     types: Mapping[str, Type] = {}
     """Types of columns, by the names they have without this file."""
     names: Mapping[str, str] = {}
@@ -59,7 +59,8 @@ class SheetCorrection(BaseModel):
         """Columns with the names and types that are right; `what` they are of, for messages.
         Raises ConfigError."""
         names = [name for name, _ in columns]
-        for name in (*self.types, *self.names):
+        nulls = self.nulls if isinstance(self.nulls, Mapping) else {}
+        for name in (*self.types, *self.names, *nulls):
             if name not in names:
                 raise ConfigError(
                     f"{NAME}: {what} has no column {name!r}",

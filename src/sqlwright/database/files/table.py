@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from sqlwright.database.files.casts import fits, value_of
 from sqlwright.database.files.encodings import DECODED, address_of
 from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB
@@ -44,8 +45,8 @@ class SheetPart:
     """True if some cells have to be filled from those above."""
     formats: Mapping[str, str]
     """The way in which texts say values of a type."""
-    nulls: tuple[str, ...]
-    """Texts that stand for no value."""
+    nulls: tuple[tuple[str, ...], ...]
+    """The texts that stand for no value, of each column."""
 
     def opening(self) -> dict[str, object]:
         """The part as a worker takes it."""
@@ -76,6 +77,9 @@ class TableFile:
     """All columns that CSV and JSON files hold; empty where they are those of the table."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """The expressions of columns that are parts of others, by their names in `stored_names`."""
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The texts that stand for no value in columns of a CSV file, by their names in `stored_names`,
+    where they don't in all of them."""
     without: str = ""
     """The condition of rows that are left out, in DuckDB's SQL."""
     parts: tuple[TableFile, ...] = ()
@@ -141,19 +145,34 @@ class TableFile:
         if self.kind in {"csv", "json"}:
             own = [kind for _, kind in self.columns]
             known = dict(zip(self.stored_names, own, strict=True))
+            known |= dict.fromkeys(self.missing, "VARCHAR")
             told = self.read or tuple(known.items())
             call += f", columns={_struct((name, known.get(name, kind)) for name, kind in told)}"
         query = f"SELECT {self._selected()} FROM {call})"
+        if self.missing and self.options.get("ignore_errors"):
+            query += f" WHERE {' AND '.join(self._fitting())}"
         return f"SELECT * FROM ({query}) WHERE NOT ({self.without})" if self.without else query
 
+    def _fitting(self) -> Iterator[str]:
+        """The conditions of rows whose texts are values of their columns' types."""
+        for stored, (_, kind) in zip(self.stored_names, self.columns, strict=True):
+            if stored in self.missing:
+                yield fits(DUCKDB.quoted(stored), kind, self.missing[stored], self.options)
+
     def _selected(self) -> str:
+        pairs = zip(self.stored_names, self.columns, strict=True)
         return ", ".join(
-            f"CAST({self.fields.get(stored, DUCKDB.quoted(stored))} AS {kind}) "
-            f"AS {DUCKDB.quoted(name)}"
-            if self.casts or stored in self.fields
-            else f"{DUCKDB.quoted(stored)} AS {DUCKDB.quoted(name)}"
-            for stored, (name, kind) in zip(self.stored_names, self.columns, strict=True)
+            f"{self._value(stored, kind)} AS {DUCKDB.quoted(name)}"
+            for stored, (name, kind) in pairs
         )
+
+    def _value(self, stored: str, kind: str) -> str:
+        column = DUCKDB.quoted(stored)
+        if stored in self.missing:
+            return value_of(column, kind, self.missing[stored], self.options)
+        if self.casts or stored in self.fields:
+            return f"CAST({self.fields.get(stored, column)} AS {kind})"
+        return column
 
 
 def size_of(paths: Iterable[Path]) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlwright.database.address import parse_address
 from sqlwright.errors import DatabaseUnavailable
+from sqlwright.presentation.numbers import counted
 
 Row = tuple[object, ...]
 _TABLES = """
@@ -37,7 +38,7 @@ def fill_postgres(url: str, script: str, tables: Iterable[tuple[str, Sequence[Ro
             ((count,),) = connection.execute(_TABLES).fetchall()
             if count:
                 raise DatabaseUnavailable(
-                    f"{shown} isn't empty: it has {count} tables. Nothing was written.",
+                    f"{shown} isn't empty: it has {counted(count, 'table')}. Nothing was written.",
                     hint="Make an empty database for the demo: createdb harbor_and_pine.",
                 )
             connection.execute(script.encode())

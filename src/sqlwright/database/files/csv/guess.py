@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.corrections import Correction
+from sqlwright.database.files.csv.dates import FORMATS, order_of, undecided
 from sqlwright.database.files.csv.head import LOOKED_AT, header_line
+from sqlwright.database.files.csv.lines import left_out
+from sqlwright.database.files.csv.marks import by_column, marks_in
 from sqlwright.database.files.csv.totals import total_row
 from sqlwright.database.files.encodings import address_of
-from sqlwright.database.files.missing import MISSING
 from sqlwright.database.files.sources import Source
 from sqlwright.database.files.table import Columns, Option, TableFile, size_of, with_types, written
 from sqlwright.database.reader import DatabaseReader
-from sqlwright.sql.tokens import quote_name, quote_text
+from sqlwright.sql.dialects import DUCKDB
+from sqlwright.sql.tokens import quote_text
 
 WHOLE_BYTES = 16 * 1024 * 1024
 """Bytes of text of a table that is read whole, to guess types and to find lines that can't be read.
@@ -34,6 +36,9 @@ _NUMBERS: tuple[tuple[Mapping[str, str], re.Pattern[str]], ...] = (
 """Ways to write numbers that DuckDB has to be told of, and what they look like."""
 _LOOKED_AT = 1_000
 """Values of a column that have to look like numbers of a kind."""
+_LEFT_OUT = "Lines that don't fit its columns are left out."
+_FIRST_ROWS = 100_000
+"""Rows of a large table in which dates are looked at."""
 _BLANK = re.compile(r"column\d+")
 _AGAIN = re.compile(r"(.+)_\d+")
 
@@ -60,12 +65,13 @@ class CsvGuess:
         self._size = size_of(source.paths)
         self._whole = self._size <= WHOLE_BYTES
         self._notes: list[str] = []
+        self._open: list[str] = []
         self._address = address_of(self._first, encoding)
 
     def table(self, kinds: tuple[str, ...], *, short: bool) -> TableFile:
         """The table, its columns of the types given if there are any; with `short` only what tells
         whether files are alike."""
-        guessed = self._guess()
+        guessed = self._with_dates(self._guess())
         columns = with_types(self._correction.applied(guessed.columns, self._first.name), kinds)
         made = replace(self._made(guessed), paths=self._source.paths, columns=columns)
         if short:
@@ -77,7 +83,8 @@ class CsvGuess:
             self._notes.append(f"Lines before the header that are left out: {skipped}.")
         if self._encoding in _NAMED and self._correction.encoding is None:
             self._notes.append(f"Its encoding isn't UTF-8; it is read as {_NAMED[self._encoding]}.")
-        made = self._readable(made)
+        self._notes += self._open
+        made = self._by_column(self._readable(made))
         if not self._whole:
             self._notes.append(
                 "It is large, so its types are guessed from its beginning, and a line that doesn't "
@@ -98,31 +105,56 @@ class CsvGuess:
             # Lines of different lengths look like one column to it.
             again = self._sniff(told | {"ignore_errors": True})
             guessed = again if len(again.columns) > 1 else guessed
+        if isinstance(self._correction.nulls, Mapping):
+            return self._as_said(told, guessed, self._correction.nulls)
         if self._correction.nulls is not None:
             return self._with_numbers(told, guessed)
-        present = self._missing(guessed)
+        present = marks_in(self._connection, self._made(guessed))
         if not present:
             return self._with_numbers(told, guessed)
         marks = tuple(sorted({mark for those in present.values() for mark in those}))
         typed = self._with_marks(told, guessed, marks)
+        # A header over texts alone is found only where some are numbers or days.
+        pairs = zip(guessed.columns, typed.columns, strict=False)
+        present = {name: present[before] for (before, _), (name, _) in pairs if before in present}
         changed = {name for name, kind in typed.columns if kind != "VARCHAR"} & set(present)
         used = tuple(sorted({mark for name in changed for mark in present[name]}))
         if not used:
             return self._with_numbers(told, guessed)
-        self._notes.append(f"No value is meant by {', '.join(used)}.")
         texts = [name for name in present if name not in changed and present[name] & set(used)]
-        if texts:
-            self._notes.append(
-                f"They are no value in texts either, in {', '.join(texts)}: where they are values "
-                'there, nulls: [""] and types: VARCHAR of the others keep them.'
-            )
+        kept = f", except in texts: {', '.join(texts)}" if texts else ""
+        self._notes.append(f"No value is meant by {', '.join(used)}{kept}.")
         return typed if used == marks else self._with_marks(told, guessed, used)
+
+    def _as_said(
+        self, told: Options, guessed: _Guess, nulls: Mapping[str, tuple[str, ...]]
+    ) -> _Guess:
+        """The guess with texts that stand for no value in the columns of which the user says so."""
+        marks = tuple(sorted({mark for those in nulls.values() for mark in those}))
+        plain = dict(self._with_numbers(told, guessed).columns)
+        typed = self._with_marks(told, guessed, marks)
+        columns = (
+            (name, kind if name in nulls or plain.get(name) != "VARCHAR" else "VARCHAR")
+            for name, kind in typed.columns
+        )
+        return replace(typed, columns=tuple(columns))
+
+    def _by_column(self, made: TableFile) -> TableFile:
+        """The table with its texts that stand for no value, columns of text without them."""
+        made = by_column(made, self._correction.nulls)
+        if not made.missing or made.options.get("ignore_errors") or not self._whole:
+            return made
+        if self._attempt(made) is None:
+            return made
+        # What is no value in one column may be in another, where it fits no number.
+        self._notes.append(_LEFT_OUT)
+        return replace(made, options={**made.options, "ignore_errors": True})
 
     def _with_marks(self, told: Options, guessed: _Guess, marks: tuple[str, ...]) -> _Guess:
         """The guess with texts that stand for no value."""
         kept = {k: v for k, v in guessed.options.items() if k == "ignore_errors"}
         more = {**told, **kept, "nullstr": ("", *marks)}
-        return self._with_numbers(more, self._sniffed(more))
+        return self._with_dates(self._with_numbers(more, self._sniffed(more)))
 
     def _sniffed(self, told: Options) -> _Guess:
         try:
@@ -166,26 +198,6 @@ class CsvGuess:
         )
         return found or None
 
-    def _missing(self, guessed: _Guess) -> dict[str, set[str]]:
-        """The texts that may stand for no value, by the columns of text that have some."""
-        texts = [name for name, kind in guessed.columns if kind == "VARCHAR"]
-        if not texts:
-            return {}
-        listed = ", ".join(map(quote_text, sorted(MISSING)))
-        made = self._made(guessed).query()
-        told = ", ".join(
-            f"list(DISTINCT {name}) FILTER (lower(trim({name})) IN ({listed}))"
-            for name in map(quote_name, texts)
-        )
-        try:
-            (row,) = self._connection.rows(f"SELECT {told} FROM ({made} LIMIT {_LOOKED_AT * 100})")
-        except READ_FAILURES as error:
-            if read_failure(error).kind != "sql":
-                raise
-            return {}
-        found = zip(texts, row, strict=True)
-        return {name: set(map(str, marks)) for name, marks in found if isinstance(marks, tuple)}
-
     def _made(self, guessed: _Guess) -> TableFile:
         """The first file as it is guessed."""
         return TableFile(
@@ -202,7 +214,7 @@ class CsvGuess:
             "comment": one.comment, "header": one.header, "skip": one.skip,
             "decimal_separator": one.decimal, "thousands": one.thousands,
             "dateformat": one.dateformat, "timestampformat": one.timestampformat,
-            "nullstr": one.nulls,
+            "nullstr": None if isinstance(one.nulls, Mapping) else one.nulls,
         }  # fmt: skip
         told: dict[str, Option] = {
             name: value for name, value in named.items() if value is not None
@@ -261,9 +273,39 @@ class CsvGuess:
                 return guessed
         return plain
 
+    def _with_dates(self, plain: _Guess) -> _Guess:
+        """The guess with dates in the order that some column says; where none does, that is kept
+        for the notes."""
+        self._open = []
+        made = self._made(plain)
+        try:
+            found = list(undecided(self._connection, made, None if self._whole else _FIRST_ROWS))
+        except READ_FAILURES as error:
+            if read_failure(error).kind != "sql":
+                raise
+            return plain
+        open_ones = [one for one in found if one.option not in self._told()]
+        said = {order_of(str(plain.options[key])) for key in FORMATS if plain.options.get(key)}
+        said -= {order_of(one.format) for one in found}
+        guessed = plain
+        for one in open_ones:
+            options = {k: v for k, v in guessed.options.items() if k != "auto_detect"}
+            typed = {name for name, kind in guessed.columns if kind != "VARCHAR"}
+            for other in one.others:
+                tried = self._sniffed({**options, one.option: other})
+                also = {name for name, kind in tried.columns if kind != "VARCHAR"}
+                if also > typed or (also == typed and order_of(other) in said):
+                    guessed = tried
+                    break
+            else:
+                types = self._correction.types
+                if order_of(one.format) not in said and not set(one.columns) <= set(types):
+                    self._open.append(one.note)
+        return guessed
+
     def _look_like(self, plain: _Guess, name: str, shape: re.Pattern[str]) -> bool:
         kept = self._made(plain)
-        quoted = quote_name(name)
+        quoted = DUCKDB.quoted(name)
         rows = self._connection.rows(
             f"SELECT DISTINCT {quoted} FROM ({kept.query()}) WHERE {quoted} <> '' "
             f"LIMIT {_LOOKED_AT}"
@@ -280,18 +322,9 @@ class CsvGuess:
         if not made.options.get("ignore_errors"):
             return made
         if not self._whole:
-            self._notes.append("Lines that don't fit its columns are left out.")
+            self._notes.append(_LEFT_OUT)
             return made
-        list(
-            self._connection.rows(
-                "SELECT count(COLUMNS(*)) FROM "
-                f"({made.query(store_rejects=True, rejects_table='left_out')})"
-            )
-        )
-        rows = list(
-            self._connection.rows("SELECT count(DISTINCT (file_id, line)), min(line) FROM left_out")
-        )
-        self._notes += _left_out(rows)
+        self._notes += left_out(self._connection, made)
         return made
 
     def _without_total(self, made: TableFile) -> TableFile:
@@ -349,14 +382,6 @@ class CsvGuess:
         again = [n for n in names if (m := _AGAIN.fullmatch(n)) and m[1].lower() in folded]
         if again:
             self._notes.append(f"Names that come more than once have a number: {', '.join(again)}.")
-
-
-def _left_out(rows: list[tuple[Any, ...]]) -> Iterator[str]:
-    count, first = rows[0]
-    if count == 1:
-        yield f"1 line that doesn't fit its columns is left out: line {first}."
-    elif count:
-        yield f"{count:,} lines that don't fit its columns are left out, the first is line {first}."
 
 
 def _given(value: object) -> str:

@@ -88,7 +88,6 @@ def _of_sheet(
     )
     if layout is None:
         return {"name": name, "left_out": "it is empty"}
-    nulls = frozenset(reading.get("nulls") or ())
     data = [
         row
         for row in rows[layout.first : layout.end]
@@ -98,13 +97,18 @@ def _of_sheet(
     total = said if said is not None else bool(data) and is_total(data, layout.columns)
     if total:
         data, end = data[:-1], end - 1
-    kinds = [kind_of_column(_value(row[at], nulls) for row in data) for at in layout.columns]
+    nulls = _nulls(reading.get("nulls") or (), layout.names)
+    kinds = [
+        kind_of_column(_value(row[at], those) for row in data)
+        for at, those in zip(layout.columns, nulls, strict=True)
+    ]
     return {
         "name": name, "names": layout.names, "types": [one.type for one in kinds],
         "filled": [one.filled for one in kinds], "missing": [one.missing for one in kinds],
         "mixed": [one.mixed for one in kinds], "from_text": [one.from_text for one in kinds],
         "header": layout.header, "first": layout.first, "end": end, "total": total and said is None,
-        "columns": layout.columns, "above": layout.above, "below": layout.below,
+        "columns": layout.columns, "nulls": [sorted(those) for those in nulls],
+        "above": layout.above, "below": layout.below,
         "blank": layout.blank, "again": layout.again,
         "merged": any(layout.first <= at < layout.end for at in given),
     }  # fmt: skip
@@ -114,13 +118,13 @@ def _load(run: Run, made: Mapping[str, Any], part: Mapping[str, Any]) -> None:
     """Insert the rows of one sheet."""
     kinds = dict(made["columns"])
     told = [kinds[name] for name in part["names"]]
-    nulls = frozenset(part["nulls"])
+    nulls = [frozenset(those) for those in part["nulls"]]
     targets = ", ".join(map(DUCKDB.quoted, part["names"]))
     with opened(part["path"]) as book:
         for chunk in _chunks(book.sheet(part["sheet"]), part):
             columns = [
-                for_type(kind, [_value(row[at], nulls) for row in chunk])
-                for at, kind in zip(part["columns"], told, strict=True)
+                for_type(kind, [_value(row[at], those) for row in chunk])
+                for at, kind, those in zip(part["columns"], told, nulls, strict=True)
             ]
             cast = ", ".join(
                 _cast(at, kind, column, part)
@@ -168,6 +172,15 @@ def _rows(sheet: Sheet, part: Mapping[str, Any]) -> Iterator[list[Found | None]]
     rows = [without_blanks(row) for row in sheet.rows]
     filled_down(rows, sheet.merged, sheet.column)
     yield from rows[part["first"] : part["end"]]
+
+
+def _nulls(
+    said: Sequence[str] | Mapping[str, Sequence[str]], names: Sequence[str]
+) -> list[frozenset[str]]:
+    """The texts that stand for no value, of each column."""
+    if isinstance(said, Mapping):
+        return [frozenset(said.get(name, ())) for name in names]
+    return [frozenset(said)] * len(names)
 
 
 def _value(cell: Found | None, nulls: frozenset[str]) -> Found | None:

@@ -109,7 +109,7 @@ def _table(
         path, sheet["name"], sheet["header"], sheet["first"], sheet["end"],
         tuple(sheet["columns"]), tuple(sheet["names"]), names, merged=bool(sheet["merged"]),
         formats={kind: one for kind, one in given.items() if one is not None},
-        nulls=correction.nulls or (),
+        nulls=tuple(map(tuple, sheet["nulls"])),
     )  # fmt: skip
     empty = zip(names, sheet["filled"], strict=True)
     return TableFile(
