@@ -120,7 +120,7 @@ def check_lines(
         yield from labelled("reads", [Text(words)], display.width)
     if plan:
         yield Text()
-        yield from sql_lines(format_sql(sql, database.dialect), display)
+        yield from sql_lines(format_sql(sql, database.dialect), display, database.dialect)
         yield Text()
         yield from labelled("plan", steps, display.width, hang=2)
 
