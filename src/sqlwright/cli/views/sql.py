@@ -81,7 +81,8 @@ def raise_failure(result: ExecutionResult, database: Database) -> None:
     if error.kind == "cancelled":
         raise Cancelled(error.message)
     if error.kind == "costly":
-        raise TooCostly(error.message, hint="Narrow the query, or allow more with --max-scan.")
+        advice = "Narrow the query, allow more with --max-scan, or leave that out."
+        raise TooCostly(error.message, hint=advice)
     hints = {
         "timeout": "Allow more time with --timeout, or narrow the query.",
         "memory": "Narrow the query: fewer columns, a WHERE clause, a LIMIT.",

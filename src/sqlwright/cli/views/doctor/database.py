@@ -9,6 +9,7 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.doctor.check import Check, State
 from sqlwright.cli.views.files import how_to_correct, table_line
 from sqlwright.errors import SqlwrightError
+from sqlwright.presentation.numbers import counted
 from sqlwright.sql.dialects import SQLITE, dialect_named
 
 if TYPE_CHECKING:
@@ -36,8 +37,16 @@ def database_checks(target: str, functions: Collection[str] = ()) -> Iterator[Ch
         yield Check(
             "database",
             "good" if schema.tables else "fair",
-            f"{database.url}: {len(schema.tables) - views} tables, {views} views, "
-            f"{schema.column_count:,} columns, {len(schema.foreign_keys)} declared keys",
+            f"{database.url}: "
+            + ", ".join(
+                counted(number, noun)
+                for number, noun in (
+                    (len(schema.tables) - views, "table"),
+                    (views, "view"),
+                    (schema.column_count, "column"),
+                    (len(schema.foreign_keys), "declared key"),
+                )
+            ),
             "" if schema.tables else "There is nothing in it to ask about.",
         )
         readings = database.readings()
