@@ -35,7 +35,7 @@ _COLOURED: dict[str, PieceKind] = {
     "number": "number",
 }
 _COMPARED = re.compile(r"\bIS\s+(?:NOT\s+)?DISTINCT\s+\Z", re.IGNORECASE)
-"""What stands before a FROM that begins no clause."""
+"""The words before a FROM that begins no clause."""
 SHORT = 60
 """Characters up to which a query stays in one line."""
 

@@ -28,7 +28,7 @@ _CAUSES: dict[str, ErrorCause] = {
 }
 _KINDS = {"25006": "unsafe", "53200": "memory", "53100": "memory", "54000": "memory"}
 _ASKED_BACK = re.compile(r" Is the server running [^?]*\?")
-"""What the driver adds to a refused connection; sqlwright's own hint says so, too."""
+"""The question that the driver adds to a refused connection; the hint asks it, too."""
 _LOST = "the connection to the server was lost"
 _NOBODY = ("08", "57P")
 """Beginnings of codes: the connection, and the server going down or coming up."""

@@ -15,7 +15,7 @@ WORDS_LIMIT = 2_000
 """Words of a query up to which it is compared with another; chosen, as comparing takes the square
 of their number."""
 _PARTS = re.compile(r"\s+|\w+|.", re.DOTALL)
-"""What is told apart within a piece that is no text and no quoted name."""
+"""The words within a piece that is no text and no quoted name."""
 _WHOLE = frozenset({"text", "blob", "quoted"})
 
 
