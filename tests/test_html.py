@@ -19,8 +19,10 @@ from sqlwright.presentation.html.elements import (
 )
 from sqlwright.presentation.html.page import page, write_page
 from sqlwright.presentation.sql_text import sql_pieces
+from sqlwright.sql.pieces import cutting
 from tests.cli import hostile
 
+SQLITE = cutting("sqlite")
 TEXTS = hostile.texts()
 MARKUP = {
     "script": "<script>alert(1)</script>",
@@ -71,9 +73,9 @@ def everything(text: str) -> str:
         blocks.section(
             text,
             blocks.paragraph(text, foreign(text)),
-            blocks.code(text),
+            blocks.code(text, SQLITE),
             blocks.verbatim(text),
-            blocks.code(f"SELECT '{text}' -- {text}"),
+            blocks.code(f"SELECT '{text}' -- {text}", SQLITE),
             blocks.table([text, text], [(text, text)], caption=text, numbers=(1,)),
             blocks.scrolling_rows([text, "b", "c", "d"], cells, most=1),
             blocks.listed([text]),
@@ -154,12 +156,12 @@ def test_blocks_without_content_are_left_out() -> None:
 
 def test_a_query_is_coloured_and_reads_as_before() -> None:
     sql = "SELECT name, 'it''s <b>' FROM t WHERE a.select > 1.5 -- the end"
-    shown = blocks.code(sql).markup
+    shown = blocks.code(sql, SQLITE).markup
     assert Reader(shown).text.replace("\n", " ") == sql
     assert '<span class="sql-keyword">SELECT</span>' in shown
     assert '<span class="sql-string">&#x27;it&#x27;&#x27;s &lt;b&gt;&#x27;</span>' in shown
     assert '<span class="sql-number">1.5</span>' in shown
-    kinds = [(piece.kind, sql[piece.start : piece.end]) for piece in sql_pieces(sql)]
+    kinds = [(piece.kind, sql[piece.start : piece.end]) for piece in sql_pieces(sql, SQLITE)]
     assert ("keyword", "select") not in kinds  # a column's name
     assert kinds[-1] == ("comment", "-- the end")
 

@@ -68,6 +68,7 @@ def test_guesses_about_files_are_shown_and_printed_to_be_corrected(
     assert main(["doctor", str(folder), "--json"]) == 0
     checks = json.loads(capsys.readouterr().out)["checks"]
     found = {check["name"]: check for check in checks}
+    assert ": 1 table, 0 views, " in found["database"]["found"]
     assert found["table"]["state"] == "fair"
     assert found["left out"]["found"].startswith("empty.csv")
     assert "--corrections" in found["guesses"]["found"]

@@ -10,7 +10,7 @@ import pytest
 
 from sqlwright.datasets.example import Example
 from sqlwright.errors import UserError
-from sqlwright.evaluation.executing.executor import Plan, lost
+from sqlwright.evaluation.executing.executor import LOST, Plan, lost
 from sqlwright.evaluation.executing.orders import (
     Answered,
     Ask,
@@ -22,6 +22,7 @@ from sqlwright.evaluation.executing.orders import (
     Reply,
 )
 from sqlwright.evaluation.executing.pool import FALSE_STARTS, Pool, Worker
+from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.settings import EvaluationSettings
 
 
@@ -40,9 +41,9 @@ class ScriptedWorker:
         if what in self.ends_at:
             self.owed.append(Gone("it was scripted"))
         elif isinstance(order, Ask):
-            self.owed.append(Answered(lost(order.example), ""))
+            self.owed.append(Answered(lost(order.example, "postgres"), ""))
         else:
-            self.owed.append(Ready())
+            self.owed.append(Ready("postgres" if isinstance(order, Open) else ""))
 
     def kill(self) -> None:
         self.killed = True
@@ -132,6 +133,16 @@ def test_a_question_costs_three_workers_at_most() -> None:
     assert sorted(kept) == ["a-0", "a-1", "b-0", "b-1", "b-2"]
     asks = Counter(o.example.id for _, o in workforce.orders if isinstance(o, Ask))
     assert asks == {"a-0": 1, "a-1": 1, "b-0": 3, "b-1": 3, "b-2": 3}
+
+
+def test_what_is_failed_is_in_its_database_s_dialect() -> None:
+    records: list[Record] = []
+    plan = Plan(EvaluationSettings(workers=1), "spider")
+    pool = Pool(plan, lambda line: None, ScriptedWorkers("ask b"))
+    pool.run(examples(b=1), lambda record, trace: records.append(record))
+    assert [(one.status, one.message, one.dialect) for one in records] == [
+        ("failed", LOST, "postgres")
+    ]
 
 
 def test_workers_that_never_get_ready_end_the_run() -> None:

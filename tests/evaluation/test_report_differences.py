@@ -19,6 +19,7 @@ from sqlwright.evaluation.pages.differences import (
 from sqlwright.evaluation.pages.settings import setting_differences
 from sqlwright.evaluation.records import Record
 from sqlwright.presentation.html.marked import marked
+from sqlwright.sql.pieces import cutting
 from tests.cli import hostile
 from tests.evaluation.run_folders import measured, questions, right, wrong
 from tests.test_html import Reader
@@ -158,13 +159,16 @@ def test_a_page_of_differences_leaves_text_a_text(tmp_path: Path) -> None:
         ("SELECT a FROM t WHERE x = 'Open'", "SELECT a FROM t WHERE x = 'open'",
          (["'Open'"], ["'open'"])),
         ("SELECT a FROM t", "SELECT a FROM t LIMIT 5", ([], ["LIMIT 5"])),
+        ("SELECT $$it's a$$ b", "SELECT $$it's c$$ b", (["$$it's a$$"], ["$$it's c$$"])),
         ("SELECT a", "<b>", (["SELECT a"], ["&lt;b&gt;"])),
     ],
 )  # fmt: skip
 def test_what_only_one_of_two_queries_has_is_marked(
     first: str, second: str, only: tuple[list[str], list[str]]
 ) -> None:
-    for shown, sql, expected in zip(marked(first, second), (first, second), only, strict=True):
+    for shown, sql, expected in zip(
+        marked(first, second, cutting("postgres")), (first, second), only, strict=True
+    ):
         text = shown.markup
         found = [one.partition("</mark>")[0] for one in text.split("<mark>")[1:]]
         assert [one.replace("&#x27;", "'") for one in found] == expected

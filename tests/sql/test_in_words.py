@@ -160,3 +160,21 @@ def test_every_literal_of_many_queries_is_told() -> None:
         told = "\n".join(part.text for part in read_query(sql, schemas[database]))
         missing += [(sql, text) for text in untold(sql, told)]
     assert not missing
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("paid = FALSE", "bills.paid = FALSE"),
+        ("paid IN (TRUE, NULL)", "bills.paid in (TRUE, NULL)"),
+        ("coalesce(paid, FALSE) = TRUE", "COALESCE(bills.paid, FALSE) = TRUE"),
+        ("state = 0", "bills.state = 0"),
+    ],
+)
+def test_truth_values_of_other_dialects_are_told_as_they_are_written(
+    condition: str, said: str
+) -> None:
+    columns = (Column("paid", "BOOLEAN"), Column("state", "INTEGER"))
+    schema = Schema("bills", (Table("bills", columns),), dialect="duckdb")
+    (part,) = read_query(f"SELECT count(*) FROM bills WHERE {condition}", schema)[:1]
+    assert part.text == said

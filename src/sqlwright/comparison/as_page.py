@@ -35,6 +35,7 @@ from sqlwright.presentation.html.elements import NOTHING, Content, Html, element
 from sqlwright.presentation.html.page import page
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.presentation.timing import duration
+from sqlwright.sql.pieces import cutting
 from sqlwright.types import Candidate, ColumnExamples, Entity, Usage, ValueMatch
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _chosen(one: ComparedRecipe, comparison: Comparison) -> Html:
     if answer.doubt:
         parts.append(blocks.paragraph(foreign(doubt_words(answer)), kind="fair"))
     if answer.sql:
-        parts.append(blocks.code(answer.sql))
+        parts.append(blocks.code(answer.sql, cutting(answer.dialect)))
     if answer.status == "answered" and answer.columns:
         parts.append(
             blocks.scrolling_rows(
@@ -304,7 +305,7 @@ def _query(alike: Sequence[Candidate]) -> Html:
         [
             blocks.paragraph(foreign("; ".join(told)), kind="faint"),
             *goal,
-            blocks.code(first.sql),
+            blocks.code(first.sql, cutting(first.dialect)),
             *(blocks.disclosure("its reasoning", blocks.verbatim(plan)) for plan in plans),
         ]
     )
@@ -330,7 +331,8 @@ def _repair(repair: Repair) -> Html:
 
 def _labelled(label: str, candidate: Candidate) -> Html:
     told = f"{label}: {result_words(candidate.result)}"
-    return joined([blocks.paragraph(foreign(told, limit=400)), blocks.code(candidate.sql)])
+    query = blocks.code(candidate.sql, cutting(candidate.dialect))
+    return joined([blocks.paragraph(foreign(told, limit=400)), query])
 
 
 def _costs(comparison: Comparison) -> Html:

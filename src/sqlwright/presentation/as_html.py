@@ -90,7 +90,7 @@ def _said(*content: Content, kind: str = "paragraph") -> Html:
 
 
 def _sql(sql: str) -> Html:
-    return blocks.code(sql, inline, coloured=False)
+    return blocks.code(sql, None, inline)
 
 
 def _summary(answer: Answer) -> Html:

@@ -298,6 +298,8 @@ def _failure(
     if chosen is not None and chosen.result is not None and chosen.result.error is not None:
         cause = chosen.result.error.message
         advice = "Ask in other words, or correct the query and run it yourself."
+        if chosen.result.error.kind == "costly":
+            advice = "Ask for less, or allow more: --max-scan, max_scan= in Python."
         return f"the query failed: {cause}", advice, cause
     lost = [note.cause for note in notes if note.kind == "left_out"]
     absent = next((note.text for note in notes if note.kind == "stand_in"), "")

@@ -246,6 +246,7 @@ def _outcome(answer: Answer, seconds: float) -> dict[str, Any]:
     return {
         "status": answer.status,
         "sql": answer.sql,
+        "dialect": answer.dialect,
         "answered_by": answer.answered_by,
         "confidence": answer.confidence,
         "basis": answer.basis,

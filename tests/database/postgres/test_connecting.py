@@ -48,6 +48,7 @@ def test_the_reason_and_what_to_do(
     with pytest.raises(DatabaseUnavailable, match=words) as caught:
         open_database(text)
     assert hint in caught.value.hint
+    assert "?" not in str(caught.value)  # what to do is in the hint, and once
     said = f"{caught.value!r} {caught.value} {caught.value.hint}"
     assert "s3cret" not in said
     assert PASSWORD not in said

@@ -218,13 +218,16 @@ def test_costs(postgres_server: PostgresServer, own_shop: str, opened: Opener) -
         "FROM generate_series(1, 20000) g; CREATE INDEX ON many (id); ANALYZE many",
         name,
     )
+    postgres_server.run("CREATE TABLE uncounted AS TABLE many", name)
     database = opened(own_shop)
     whole = database.cost("SELECT count(*) FROM many", Run())
+    uncounted = database.cost("SELECT count(*) FROM uncounted", Run())
     one = database.cost("SELECT t FROM many WHERE id = 7", Run())
     few = database.cost("SELECT t FROM many LIMIT 10", Run())
     size = postgres_server.rows("SELECT pg_relation_size('many')", name)[0][0]
     assert whole.scanned_rows == 20_000
     assert whole.scanned_bytes == size
+    assert uncounted.scanned_bytes == size
     assert (one.rows, one.scanned_rows, one.scanned_bytes) == (1, 1, 8192)
     assert few.scanned_bytes is not None
     assert few.scanned_bytes < size / 100

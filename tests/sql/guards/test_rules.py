@@ -142,6 +142,21 @@ def test_types_of_the_database_pass_where_they_are_named() -> None:
         check_query(sql, "postgres", own=Own(types=frozenset({"order_status"})))
 
 
+@pytest.mark.parametrize(
+    ("dialect", "sql", "told"),
+    [
+        ("postgres", "SELECT $$it's$$", "dollar quotes"),
+        ("postgres", "SELECT $a$it's$a$", "dollar quotes"),
+        ("postgres", "SELECT $1", "parameters"),
+        ("mysql", "SELECT born::date FROM patients", r"CAST\(x AS type\)"),
+        ("mariadb", r"SELECT 'it\'s'", "write '' for it"),
+    ],
+)
+def test_what_cannot_be_cut_is_called_by_its_name(dialect: str, sql: str, told: str) -> None:
+    with pytest.raises(UnreadableQuery, match=told):
+        check_query(sql, dialect)
+
+
 def test_functions_of_others_have_suggestions() -> None:
     for dialect, call, written in (
         ("postgres", "strftime('%Y', x)", "to_char"),

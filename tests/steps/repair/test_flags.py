@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,9 @@ import pytest
 from sqlwright.candidates import execute
 from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.schema import SchemaView
+from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.repair.veto import VetoRepair
-from sqlwright.types import Candidate, Question, State
+from sqlwright.types import Candidate, Question, State, ValueMatch
 
 ROWS = [
     (n, f"Member {n}", n % 4 != 0, "NY"[n % 5 == 0], None if n % 3 else True) for n in range(60)
@@ -82,6 +83,19 @@ def test_missing_flags(
     written = execute([Candidate(sql, "test")], members.database, run)
     state = State(Question(question), SchemaView(members.schema), candidates=written)
     (candidate,) = VetoRepair(unanswered=False)(state, Context(members, run)).candidates
+    if members.schema.dialect != "sqlite":  # its truth values are no numbers
+        done = [
+            re.sub(r"\b[01]\b", lambda one: ("FALSE", "TRUE")[int(one[0])], text) for text in done
+        ]
     assert [veto.done for veto in candidate.mended] == done
     assert candidate.result is not None
     assert candidate.result.rows == ((count,),)
+
+
+def test_a_value_that_stands_for_a_number_is_told_as_one(members: Workspace) -> None:
+    run, question = Run(), Question("How many Gold members?")
+    match = ValueMatch("Gold", ColumnRef("members", "id"), "7", 1.0, 1, (9, 13))
+    written = execute([Candidate("SELECT name FROM members", "test")], members.database, run)
+    state = State(question, SchemaView(members.schema), values=(match,), candidates=written)
+    (candidate,) = VetoRepair(unanswered=False)(state, Context(members, run)).candidates
+    assert [veto.done for veto in candidate.mended] == ["“Gold” is read as members.id = 7"]

@@ -30,6 +30,7 @@ from sqlwright.presentation.spent import spent_words
 from sqlwright.presentation.sql_text import in_clauses
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.presentation.timing import duration
+from sqlwright.sql.pieces import cutting
 from sqlwright.types import Answer, Candidate, ExecutionResult, Note, ValueMatch
 
 BAR = 10
@@ -82,7 +83,7 @@ def answer_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
         doubt_lines(answer, display),
         understood_lines(answer, display),
         verdict_lines(answer, display),
-        sql_lines(answer.sql, display) if answer.sql else iter(()),
+        sql_lines(answer.sql, display, answer.dialect) if answer.sql else iter(()),
         result_lines(answer, display),
         _certainty_lines(answer, display),
         assumed_lines(answer, display.width),
@@ -127,13 +128,14 @@ def value_line(match: ValueMatch, glyphs: Glyphs) -> Text:
     return line
 
 
-def sql_lines(sql: str, display: DisplayOptions) -> Iterator[Text]:
+def sql_lines(sql: str, display: DisplayOptions, dialect: str) -> Iterator[Text]:
     """The query, highlighted where colours are shown, wrapped to the width."""
-    text = clean_block(in_clauses(sql.strip()), SQL_LIMIT)
+    cut = cutting(dialect)
+    text = clean_block(in_clauses(sql.strip(), cut), SQL_LIMIT)
     lines = text.split("\n", SQL_LINES)
     left_out = lines[SQL_LINES].count("\n") + 1 if len(lines) > SQL_LINES else 0
     text = "\n".join(lines[:SQL_LINES])
-    block = highlighted(text) if display.coloured else Text(text)
+    block = highlighted(text, cut) if display.coloured else Text(text)
     yield from indented(wrapped(block, display.width - 2, hang=2))
     yield from indented(_rest(left_out))
 

@@ -221,7 +221,7 @@ class Conversation:
     def _show_sql(self, _: str) -> None:
         finding = self._finding()
         if finding and finding.answer.sql:
-            self._screen.show(sql_lines(finding.answer.sql, self._display))
+            self._screen.show(sql_lines(finding.answer.sql, self._display, finding.answer.dialect))
         elif finding:
             self._screen.note("the last question has no query", "warning")
 
@@ -240,7 +240,7 @@ class Conversation:
             self._screen.note(f"alternatives: {known}", "warning")
             return
         other = others[int(number) - 1]
-        self._screen.show(sql_lines(other.sql, self._display))
+        self._screen.show(sql_lines(other.sql, self._display, other.dialect))
         if other.result is not None:
             raise_failure(other.result, self._session.workspace.database)
             self._screen.show([Text()])

@@ -179,16 +179,15 @@ def _candidates(
         if candidate is picked:
             head.append(f"  {display.glyphs.tick} chosen", style="good")
         yield from wrapped(head, display.width - 2, hang=3)
-        yield from _sql_within(candidate.sql, display)
+        yield from _sql_within(candidate, display)
         yield from _history(candidate, display)
     if len(candidates) > CANDIDATES:
         yield Text.assemble((f"and {len(candidates) - CANDIDATES} more", "quiet"))
 
 
-def _sql_within(sql: str, display: DisplayOptions) -> Iterator[Text]:
-    yield from indented(
-        sql_lines(sql, DisplayOptions(display.width - 3, display.glyphs, display.coloured, 0)), 1
-    )
+def _sql_within(candidate: Candidate, display: DisplayOptions) -> Iterator[Text]:
+    narrow = DisplayOptions(display.width - 3, display.glyphs, display.coloured, 0)
+    yield from indented(sql_lines(candidate.sql, narrow, candidate.dialect), 1)
 
 
 def _history(candidate: Candidate, display: DisplayOptions) -> Iterator[Text]:

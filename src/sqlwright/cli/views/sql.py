@@ -81,7 +81,8 @@ def raise_failure(result: ExecutionResult, database: Database) -> None:
     if error.kind == "cancelled":
         raise Cancelled(error.message)
     if error.kind == "costly":
-        raise TooCostly(error.message, hint="Narrow the query, or allow more with --max-scan.")
+        advice = "Narrow the query, allow more with --max-scan, or leave that out."
+        raise TooCostly(error.message, hint=advice)
     hints = {
         "timeout": "Allow more time with --timeout, or narrow the query.",
         "memory": "Narrow the query: fewer columns, a WHERE clause, a LIMIT.",
@@ -120,7 +121,7 @@ def check_lines(
         yield from labelled("reads", [Text(words)], display.width)
     if plan:
         yield Text()
-        yield from sql_lines(format_sql(sql, database.dialect), display)
+        yield from sql_lines(format_sql(sql, database.dialect), display, database.dialect)
         yield Text()
         yield from labelled("plan", steps, display.width, hang=2)
 

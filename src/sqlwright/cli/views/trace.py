@@ -77,7 +77,7 @@ def feedback_lines(trace: Trace, display: DisplayOptions) -> Iterator[Text]:
         told.append(f", said {_when(said.time)}", style="quiet")
     yield from labelled("feedback", [told], display.width)
     if said.sql:
-        yield from sql_lines(said.sql, display)
+        yield from sql_lines(said.sql, display, str(trace.answer.get("dialect", "sqlite")))
 
 
 def _event_lines(
@@ -175,7 +175,7 @@ def _answer_lines(answer: Mapping[str, Any], display: DisplayOptions) -> Iterato
     if answer.get("message"):
         yield from labelled("because", [Text(clean(str(answer["message"]), 2_000))], display.width)
     if answer.get("sql"):
-        yield from sql_lines(str(answer["sql"]), display)
+        yield from sql_lines(str(answer["sql"]), display, str(answer.get("dialect", "sqlite")))
     confidence = answer.get("confidence")
     if status == "answered" and isinstance(confidence, int | float):
         yield from labelled(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sqlwright.presentation.numbers import counted
 from sqlwright.types.plans import QueryCost
 from sqlwright.types.results import ExecutionError
 
@@ -61,4 +62,4 @@ def _line(step: Mapping[str, Any]) -> str:
     text = f"{name} {'; '.join(parts)}".replace("\n", " ").strip()
     text = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
     rows = _number(step)
-    return text if rows is None else f"{text} (about {rows:,.0f} rows)"
+    return text if rows is None else f"{text} (about {counted(round(rows), 'row')})"

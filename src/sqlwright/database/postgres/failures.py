@@ -27,6 +27,8 @@ _CAUSES: dict[str, ErrorCause] = {
     "42601": "syntax",
 }
 _KINDS = {"25006": "unsafe", "53200": "memory", "53100": "memory", "54000": "memory"}
+_ASKED_BACK = re.compile(r" Is the server running [^?]*\?")
+"""The question that the driver adds to a refused connection; the hint asks it, too."""
 _LOST = "the connection to the server was lost"
 _NOBODY = ("08", "57P")
 """Beginnings of codes: the connection, and the server going down or coming up."""
@@ -127,7 +129,7 @@ def connect_failure(error: BaseException) -> Failure:
     message alone; none of them holds the password."""
     if not isinstance(error, psycopg.Error):
         return read_failure(error)
-    text = _one_line(error).removeprefix("connection failed: ")
+    text = _ASKED_BACK.sub("", _one_line(error)).removeprefix("connection failed: ")
     text = text.partition(_EACH)[2] or text
     for cause, marks in _CONNECTING.items():
         if any(mark in text for mark in marks):

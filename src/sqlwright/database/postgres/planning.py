@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.presentation.numbers import counted
 from sqlwright.types.plans import QueryCost
 
 EXPLAIN = "EXPLAIN (FORMAT JSON, VERBOSE)"
 PAGES = """
-    SELECT n.nspname, c.relname, c.reltuples, c.relpages::int8
+    SELECT n.nspname, c.relname, c.reltuples,
+        greatest(c.relpages::int8, pg_catalog.pg_relation_size(c.oid) / 8192)
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'm') AND (n.nspname || '.' || c.relname) IN ({places})
 """
-"""Rows and pages of some tables, as they were counted last."""
+"""Rows of some tables, as they were counted last, and pages: those counted, or what there are now
+where that is more, since nothing is counted before the first ANALYZE."""
 _PAGE_BYTES = 8192
 """Bytes of a page, unless the server was built otherwise."""
 _DEEPEST = 10
@@ -110,7 +113,7 @@ def _outline(node: Mapping[str, Any], depth: int) -> Iterator[str]:
     if "Relation Name" in node:
         words.append(f"on {node['Relation Name']}")
     words += [f"{what}: {node[what]}" for what in _DETAILS if what in node]
-    words.append(f"(about {node['Plan Rows']:,} rows)")
+    words.append(f"(about {counted(node['Plan Rows'], 'row')})")
     yield "  " * min(depth, _DEEPEST) + " ".join(words)
     for child in node.get("Plans", ()):
         yield from _outline(child, depth + 1)

@@ -75,8 +75,9 @@ class Executor(Protocol):
         ...
 
 
-def lost(example: Example) -> Record:
-    """The record of a question that cost its worker each time it was asked."""
+def lost(example: Example, dialect: str) -> Record:
+    """The record of a question that cost its worker each time it was asked; the dialect is its
+    database's."""
     return Record(
         id=example.id,
         db_id=example.db_id,
@@ -88,4 +89,5 @@ def lost(example: Example) -> Record:
         difficulty=example.difficulty,
         evidence=example.evidence,
         tags=dict(example.tags),
+        dialect=dialect,
     )

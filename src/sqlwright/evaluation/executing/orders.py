@@ -38,6 +38,9 @@ class Ask:
 class Ready:
     """It is loaded or opened."""
 
+    dialect: str = ""
+    """Of the database that was opened."""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -112,7 +115,7 @@ class Answering:
             assert self._plan is not None
             self.close()
             self._open = open_database(self._plan, order.example, self._models, self._notice)
-            return Ready()
+            return Ready(self._open.session.workspace.schema.dialect)
         assert self._open is not None
         record, trace = self._open.answer(order.example, self._never)
         return Answered(record, trace)

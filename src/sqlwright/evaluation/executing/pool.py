@@ -83,6 +83,8 @@ class _Post:
     group: Group | None = None
     """The database that it has open, or opens."""
     opening: bool = False
+    dialect: str = ""
+    """Of the database that it has open."""
     example: Example | None = None
 
     @property
@@ -180,6 +182,7 @@ class Pool:
             keep(reply.record, reply.trace)
         else:
             post.ready, post.opening, self._false_starts = True, False, 0
+            post.dialect = reply.dialect
             self._occupy(post, waiting)
 
     def _skip(self, post: _Post, error: DatabaseUnavailable) -> None:
@@ -222,7 +225,7 @@ class Pool:
             else:
                 self.notice(f"{example.id} is failed: its worker ended again: {reason}")
                 self._left -= 1
-                keep(lost(example), "")
+                keep(lost(example, post.dialect), "")
         self._leave(post)
 
     def _lost_opening(self, post: _Post, reason: str) -> None:

@@ -14,6 +14,7 @@ from sqlwright.presentation.answer import hidden_rows
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined
 from sqlwright.presentation.numbers import percent
+from sqlwright.sql.pieces import cutting
 
 NO_CLASS = "not classed"
 """Of an answer that nobody looked at: of an earlier version."""
@@ -73,16 +74,18 @@ def queries(shown: Sequence[tuple[str, Content, Content]]) -> Html:
     return element("div", *entries, class_="pair")
 
 
-def query(sql: str | None, status: str = "answered") -> Html:
-    """A query, or that there is none."""
-    if sql:
-        return blocks.code(sql)
-    return blocks.paragraph(f"no query ({status})", kind="absent")
+def query(record: Record) -> Html:
+    """The query that was answered with, or that there is none."""
+    if record.sql:
+        return blocks.code(record.sql, cutting(record.dialect))
+    return blocks.paragraph(f"no query ({record.status})", kind="absent")
 
 
 def gold_query(record: Record) -> Html:
     """The gold query, or that only its result was given."""
-    return query(record.gold_sql) if record.gold_sql else blocks.paragraph("a result is given")
+    if record.gold_sql:
+        return blocks.code(record.gold_sql, cutting(record.dialect))
+    return blocks.paragraph("a result is given")
 
 
 def result_of(record: Record, name: str) -> Html:

@@ -37,6 +37,7 @@ from sqlwright.presentation.html.controls import filters
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined
 from sqlwright.presentation.html.marked import marked
 from sqlwright.presentation.html.page import page
+from sqlwright.sql.pieces import cutting
 
 CHANGES = 500
 """Changed answers on a page; chosen, as for wrong answers."""
@@ -278,8 +279,8 @@ def _entry(change: Change, found: RunDifference) -> Html:
 
 def _both(before: Record, after: Record) -> tuple[Html, Html]:
     if before.sql and after.sql:
-        return marked(before.sql, after.sql)
-    return query(before.sql, before.status), query(after.sql, after.status)
+        return marked(before.sql, after.sql, cutting(after.dialect))
+    return query(before), query(after)
 
 
 def _result(record: Record, change: Change) -> Html:

@@ -18,7 +18,7 @@ from sqlwright.presentation.html.elements import (
     foreign,
     joined,
 )
-from sqlwright.presentation.sql_text import in_clauses, sql_pieces
+from sqlwright.presentation.sql_text import Cut, in_clauses, sql_pieces
 
 if TYPE_CHECKING:
     from sqlwright.types import Cell
@@ -38,20 +38,21 @@ def paragraph(*content: Content, kind: str = "", look: Look = by_class) -> Html:
     return element("p", told, **look(kind or "paragraph")) if told.markup else NOTHING
 
 
-def code(sql: str, look: Look = by_class, *, coloured: bool = True) -> Html:
-    """A query, its words coloured where the look has colours."""
+def code(sql: str, cut: Cut | None, look: Look = by_class) -> Html:
+    """A query with a line for each clause and its words coloured, cut as its dialect does; as it is
+    written without a `cut`, for a look that has no colours."""
     text = visible(sql, limit=SQL_LIMIT, lines=True)
-    if coloured:
-        text = in_clauses(text.strip())
+    if cut is not None:
+        text = in_clauses(text.strip(), cut)
     pieces: list[Content] = []
     end = 0
-    for piece in sql_pieces(text) if coloured else ():
+    for piece in () if cut is None else sql_pieces(text, cut):
         pieces.append(text[end : piece.start])
         word = text[piece.start : piece.end]
         pieces.append(element("span", word, **look(f"sql-{piece.kind}")))
         end = piece.end
     inner = joined([*pieces, text[end:]])
-    return element("pre", element("code", inner) if coloured else inner, **look("code"))
+    return element("pre", inner if cut is None else element("code", inner), **look("code"))
 
 
 def verbatim(text: str, look: Look = by_class) -> Html:

@@ -9,17 +9,20 @@ from difflib import SequenceMatcher
 from sqlwright.presentation.answer import visible
 from sqlwright.presentation.html.blocks import SQL_LIMIT
 from sqlwright.presentation.html.elements import Content, Html, element, joined
-from sqlwright.presentation.sql_text import in_clauses
+from sqlwright.presentation.sql_text import Cut, in_clauses
 
 WORDS_LIMIT = 2_000
 """Words of a query up to which it is compared with another; chosen, as comparing takes the square
 of their number."""
-_WORDS = re.compile(r"\s+|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTALL)
+_PARTS = re.compile(r"\s+|\w+|.", re.DOTALL)
+"""The words within a piece that is no text and no quoted name."""
+_WHOLE = frozenset({"text", "blob", "quoted"})
 
 
-def marked(first: str, second: str) -> tuple[Html, Html]:
-    """Both queries. What only one has is in `mark`; long ones are left unmarked."""
-    ours, theirs = (_words(sql) for sql in (first, second))
+def marked(first: str, second: str, cut: Cut) -> tuple[Html, Html]:
+    """Both queries, cut as their dialect does. What only one has is in `mark`; long ones are left
+    unmarked."""
+    ours, theirs = (_words(sql, cut) for sql in (first, second))
     if max(len(ours), len(theirs)) > WORDS_LIMIT:
         return _code(ours, set()), _code(theirs, set())
     matcher = SequenceMatcher(None, _plain(ours), _plain(theirs), autojunk=False)
@@ -31,9 +34,12 @@ def marked(first: str, second: str) -> tuple[Html, Html]:
     return _code(ours, only[0]), _code(theirs, only[1])
 
 
-def _words(sql: str) -> list[str]:
+def _words(sql: str, cut: Cut) -> list[str]:
     text = visible(sql, limit=SQL_LIMIT, lines=True)
-    return _WORDS.findall(in_clauses(text.strip()))
+    words: list[str] = []
+    for piece in cut(in_clauses(text.strip(), cut)):
+        words += [piece.text] if piece.kind in _WHOLE else _PARTS.findall(piece.text)
+    return words
 
 
 def _plain(words: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ _BLOCK = r"/\*(?![!+]|[mM]!)(?:(?!/\*|\*/).)*\*/"
 _DIGITS, _GROUPS = "[0-9]+", "[0-9]+(?:_[0-9]+)*"
 _HEXADECIMAL = "0x[0-9A-Fa-f]+|"
 _WORD = r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*+(?!\$)"
+_DOLLARS = re.compile(r"\$(?:[^\W\d]\w*)?\$")
 _SIGNS = "+-*/<>=~!@#%^&|`?"
 """Characters of operators, for engines that read as many of them as stand together."""
 _KEEPING = frozenset("~!@#%^&|`?")
@@ -155,8 +156,14 @@ def _refused(sql: str, at: int) -> UnsafeQuery:
 
 def _unreadable(sql: str, at: int) -> UnreadableQuery:
     character = sql[at]
+    if _DOLLARS.match(sql, at):
+        return UnreadableQuery("texts in dollar quotes are not allowed; write them as '...'")
+    if sql.startswith("::", at):
+        return UnreadableQuery("there is no :: here; write CAST(x AS type)")
     if character in "?:@$":
         return UnreadableQuery("parameters have no value here; write the values into the query")
     if character in "'\"`":
-        return UnreadableQuery("a quote is opened but not closed, or a backslash stands before one")
+        return UnreadableQuery(
+            "a quote is opened but not closed, or a backslash stands before one: write '' for it"
+        )
     return UnreadableQuery(f"the character {character!r} can't stand there")

@@ -15,6 +15,7 @@ from sqlwright.schema import ColumnRef
 from sqlwright.sql.in_words.ranges import DayRange, bounded, with_ranges
 from sqlwright.sql.in_words.windows import in_words
 from sqlwright.sql.names import Names
+from sqlwright.sql.shape.values import TRUTH
 from sqlwright.sql.tokens import quote_text
 from sqlwright.sql.tree import node_text
 from sqlwright.types import QueryCondition, QueryPart, ValueMatch
@@ -89,7 +90,8 @@ class Wording:
         replaced by words for the items they show."""
         if isinstance(node, exp.Literal):
             text = str(node.this)
-            return Worded(quote_text(text) if node.is_string else text, (), (text,))
+            shown = quote_text(text) if node.is_string else node.meta.get(TRUTH, text)
+            return Worded(shown, (), (text,))
         texts: dict[int, str] = {}
         columns: dict[ColumnRef, None] = {}
         literals: list[str] = []
@@ -106,6 +108,8 @@ class Wording:
                 continue
             if isinstance(one, exp.Literal):
                 literals.append(str(one.this))
+                if TRUTH in one.meta:
+                    texts[id(one)] = one.meta[TRUTH]
             within += self._matched_case(one, names)
             waiting += reversed(list(one.iter_expressions()))
         return Worded(_with_texts(node, texts), tuple(columns), tuple(literals), tuple(within))

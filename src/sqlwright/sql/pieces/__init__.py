@@ -7,7 +7,8 @@ them; it can't be asked itself, since it ends at the first thing that is no SQL.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from sqlwright.sql.pieces.quoting import Comment, Opening, marks_of
@@ -40,6 +41,11 @@ def pieces(text: str, dialect: str = "sqlite") -> Iterator[Piece]:
     """Everything in a text as the dialect cuts it, in order. A quote that nothing closes is a piece
     of its own; what follows it is cut as if it weren't there."""
     return _sqlite(text) if dialect == "sqlite" else _by_marks(text, dialect)
+
+
+def cutting(dialect: str) -> Callable[[str], Iterator[Piece]]:
+    """`pieces` of one dialect."""
+    return partial(pieces, dialect=dialect)
 
 
 def _sqlite(text: str) -> Iterator[Piece]:

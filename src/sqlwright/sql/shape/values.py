@@ -13,6 +13,8 @@ _WHOLE = frozenset(
 _TEXTS = frozenset({"TEXT", "VARCHAR", "CHAR", "NVARCHAR", "NCHAR", "BPCHAR", "NAME"})
 _CONDITIONS = (exp.Predicate, exp.Not, exp.And, exp.Or, exp.Exists)
 _REAL = "DOUBLE"
+TRUTH = "truth"
+"""In the meta of a 1 or 0: the TRUE or FALSE that it was."""
 
 
 def literal(node: exp.Expr) -> exp.Expr | None:
@@ -25,8 +27,12 @@ def literal(node: exp.Expr) -> exp.Expr | None:
 
 
 def truth(node: exp.Expr) -> exp.Expr | None:
-    """TRUE and FALSE, which are 1 and 0."""
-    return None if isinstance(node.parent, exp.Join) else number(int(bool(node.this)))
+    """TRUE and FALSE, which are 1 and 0; `TRUTH` in their meta says what they were."""
+    if isinstance(node.parent, exp.Join):
+        return None
+    plain = number(int(bool(node.this)))
+    plain.meta[TRUTH] = "TRUE" if node.this else "FALSE"
+    return plain
 
 
 def cast(node: exp.Expr) -> exp.Expr | None:

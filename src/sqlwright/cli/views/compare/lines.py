@@ -205,7 +205,7 @@ def _chosen(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
     yield from doubt_lines(answer, display)
     yield from verdict_lines(answer, display)
     if answer.sql:
-        yield from sql_lines(answer.sql, display)
+        yield from sql_lines(answer.sql, display, answer.dialect)
     yield from result_lines(answer, replace(display, more=""))
     known = [text for text, _ in basis_lines(answer)] or [sure_words(one)]
     for text in known if answer.status == "answered" else ():

@@ -37,9 +37,16 @@ def database_checks(target: str, functions: Collection[str] = ()) -> Iterator[Ch
         yield Check(
             "database",
             "good" if schema.tables else "fair",
-            f"{database.url}: {counted(len(schema.tables) - views, 'table')}, "
-            f"{counted(views, 'view')}, {counted(schema.column_count, 'column')}, "
-            f"{counted(len(schema.foreign_keys), 'declared key')}",
+            f"{database.url}: "
+            + ", ".join(
+                counted(number, noun)
+                for number, noun in (
+                    (len(schema.tables) - views, "table"),
+                    (views, "view"),
+                    (schema.column_count, "column"),
+                    (len(schema.foreign_keys), "declared key"),
+                )
+            ),
             "" if schema.tables else "There is nothing in it to ask about.",
         )
         readings = database.readings()

@@ -25,7 +25,7 @@ def item_lines(record: Record, display: DisplayOptions) -> Iterator[Text]:
         if sql is None:
             yield Text(f"  none: {clean(record.message or record.status, 400)}")
             continue
-        yield from sql_lines(sql, display)
+        yield from sql_lines(sql, display, record.dialect)
         yield from indented(_result_lines(record.results.get(name, {}), display))
     said = [
         Text.assemble((f"{clean(one['class'], 40):<12}", "strong"), clean(one["shown_by"], 1_000))

@@ -72,7 +72,7 @@ def _entry(record: Record) -> Html:
         queries(
             [
                 ("Gold", gold_query(record), result_of(record, "gold")),
-                ("Answer", query(record.sql, record.status), result_of(record, "query")),
+                ("Answer", query(record), result_of(record, "query")),
             ]
         ),
     )

@@ -32,12 +32,17 @@ def missing_flag(form: f.Query, read: Reading) -> Iterator[Finding]:
         if values is None or _has_nulls(column.ref, read):
             continue
         wanted = f.Literal(values[condition.negated])
-        told = f"{column.ref} is never empty: it is {values[0]!r} or {values[1]!r}"
+        either = " or ".join(read.shown(column.ref, value) for value in values)
+        told = f"{column.ref} is never empty: it is {either}"
         if not condition.negated and not _says_no(column.ref, read):
             yield Finding(Veto("null", told))
             continue
         yield Finding(
-            Veto("null", told, f"{column.ref} is never empty; {wanted.value!r} is meant"),
+            Veto(
+                "null",
+                told,
+                f"{column.ref} is never empty; {read.shown(column.ref, wanted.value)} is meant",
+            ),
             exchanged(form, condition, f.Comparison("=", column, wanted)),
         )
 
@@ -71,8 +76,9 @@ def opposite_flag(form: f.Query, read: Reading) -> Iterator[Finding]:
         if wants_yes == asked:
             continue
         wanted = f.Literal(values[asked])
-        told = f"{comparison.operator} {literal.value!r} of {column.ref} is the opposite of that"
-        done = f"{column.ref} is {wanted.value!r}, as the question says"
+        other = read.shown(column.ref, literal.value)
+        told = f"{comparison.operator} {other} of {column.ref} is the opposite of that"
+        done = f"{column.ref} is {read.shown(column.ref, wanted.value)}, as the question says"
         meant = f.Comparison("=", column, wanted)
         yield Finding(Veto("negation", told, done), exchanged(form, comparison, meant))
 

@@ -135,6 +135,15 @@ class Reading:
         column = self.schema.column(ref)
         return column is not None and type_class(column.type) == "date"
 
+    def shown(self, ref: ColumnRef, value: Cell) -> str:
+        """A stored value as a query of this database has it: 2, 'N', TRUE."""
+        column, profile = self.schema.column(ref), self.profile(ref)
+        declared = "" if column is None else column.type.casefold()
+        if self.schema.dialect != "sqlite" and declared.startswith("bool"):
+            return "TRUE" if value in (1, "1") else "FALSE"
+        is_number = profile is not None and profile.main_storage in {"integer", "real"}
+        return str(value) if is_number else repr(value)
+
     def knows_all(self, ref: ColumnRef) -> bool:
         """True if every text of a column is in the index of values."""
         profile = self.profile(ref)

@@ -56,7 +56,7 @@ def flag_for_thing(form: f.Query, read: Reading) -> Iterator[Finding]:
     if values is None or asked is None or name is None:
         return
     told = f"{item.ref} is shown, which says yes or no of each row"
-    done = f"{name} is shown where {item.ref} is {values[asked]!r}"
+    done = f"{name} is shown where {item.ref} is {read.shown(item.ref, values[asked])}"
     where = f.Comparison("=", item, f.Literal(values[asked]))
     mended = replace(form, items=(f.Column(name),), where=where, distinct=False)
     yield Finding(Veto("shown", told, done), mended)

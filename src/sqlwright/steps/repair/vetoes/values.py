@@ -118,9 +118,9 @@ def _finding(
 ) -> Finding:
     """That a value isn't used; `wanted` is the condition that asks for it, by default equality."""
     negated = is_negated(read.question, match)
+    shown = read.shown(match.column, match.value)
     told = (
-        f"nothing in this query stands for “{match.phrase}”; "
-        f"{match.column} holds {match.value!r}: use it?"
+        f"nothing in this query stands for “{match.phrase}”; {match.column} holds {shown}: use it?"
     )
     if wanted is not None:
         done = f"“{match.phrase}” is looked for in {match.column}"
@@ -128,7 +128,7 @@ def _finding(
         return Finding(Veto("value", told, done), _with(form, added))
     mended = _with_condition(form, match, read, negated=negated)
     return Finding(Veto("value", told, f"“{match.phrase}” is read as {match.column} "
-                        f"{'≠' if negated else '='} {match.value!r}"), mended)  # fmt: skip
+                        f"{'≠' if negated else '='} {shown}"), mended)  # fmt: skip
 
 
 def is_negated(question: str, match: ValueMatch) -> bool:
