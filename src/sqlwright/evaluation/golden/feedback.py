@@ -21,7 +21,7 @@ def judge(
     right: bool,
     sql: str = "",
     usual: str | None = None,
-    chosen: Settings,
+    chosen: Settings | None = None,
 ) -> Feedback:
     """Keep beside a trace whether its answer was right, with a right query where it wasn't.
 
@@ -38,7 +38,9 @@ def judge(
             f"{trace.id} has no query that could be right", hint="Say --wrong, or judge another."
         )
     if sql:
-        _check(sql, whole_address(str(trace.start.get("database", "")), usual), chosen)
+        _check(
+            sql, whole_address(str(trace.start.get("database", "")), usual), chosen or Settings()
+        )
     said = datetime.now(UTC).isoformat(timespec="seconds")
     feedback = Feedback(right, readable(sql), said)
     keep_feedback(path, feedback)
