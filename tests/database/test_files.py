@@ -90,7 +90,9 @@ def test_a_folder_without_databases_says_so(tmp_path: Path) -> None:
     (tmp_path / "fake.db").write_text("no database")
     with pytest.raises(DatabaseUnavailable, match="is a folder") as caught:
         open_database(str(tmp_path))
-    assert caught.value.hint == "There is no SQLite file in it: name one elsewhere."
+    assert caught.value.hint == (
+        "There is no SQLite file in it, nor CSV, Parquet, JSON or workbooks: name another."
+    )
 
 
 def test_missing_without_any(tmp_path: Path) -> None:

@@ -292,9 +292,9 @@ def _directory(path: Path) -> DatabaseUnavailable:
     hint = (
         f"It holds {', '.join(inside)}: name one."
         if inside
-        else "There is no SQLite file in it: name one elsewhere."
+        else "There is no SQLite file in it, nor CSV, Parquet, JSON or workbooks: name another."
     )
-    return DatabaseUnavailable(f"{path} is a folder, not a SQLite file.", hint=hint)
+    return DatabaseUnavailable(f"{path} is a folder, not a database.", hint=hint)
 
 
 def _likeness(name: str, other: str) -> float:
