@@ -91,7 +91,9 @@ def test_one_questions_query_is_told_alike_in_each_dialect(
     sqlite: str, dialect: str, sql: str
 ) -> None:
     if not any(part in sql for part in OTHERWISE_SAID):
-        assert read_query(sql, shop(dialect)) == read_query(sqlite, shop("sqlite"))
+        # A truth is told as it is written: 1 in SQLite, TRUE where it is one.
+        told = repr(read_query(sql, shop(dialect))).replace("TRUE", "1").replace("FALSE", "0")
+        assert told == repr(read_query(sqlite, shop("sqlite")))
 
 
 def form(sql: str, dialect: str) -> object:
