@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from itertools import groupby
 
 _CODE = r"'(?P<quoted>[^'\n]{1,12})'|(?P<number>-?\d{1,5})|(?P<letters>[A-Z][A-Z0-9_]{0,3})"
 _MEANING = r"(?P<meaning>\b(?!(?:and|or)\s)[^\W\d_]+(?:(?! (?:and|or)\s)[ '’-]+[^\W\d_]+){0,4})"
@@ -21,11 +19,10 @@ _TURNED = re.compile(
 """The same the other way round: `cancelled (2)`, `cancelled = 2`."""
 _BEFORE = re.compile(r"(?:^|[,;|/.:\n(\[]|\b(?:and|or|is|are))\s*$")
 """The end of a text that an entry may follow."""
-_BETWEEN = re.compile(r"\s*(?:[,;|/.\n]|\b(?:and|or)\b|\s)*\s*")
+_BETWEEN = re.compile(r"(?:[,;|/.\s]|\b(?:and|or)\b)*")
 """Separators between two entries of a list."""
 
 
-@lru_cache(maxsize=4096)
 def codes_told(text: str) -> tuple[tuple[str, str], ...]:
     """The codes that a description lists, each with its meaning: of "Sex. F female, M male" F with
     female and M with male. Empty where it lists no two of one kind, or one of them twice."""
@@ -40,18 +37,19 @@ def codes_told(text: str) -> tuple[tuple[str, str], ...]:
 
 def _runs(text: str, pattern: re.Pattern[str]) -> Iterator[list[tuple[str, str]]]:
     """Entries that follow one another, their codes all of one kind."""
-    found = [match for match in pattern.finditer(text) if _BEFORE.search(text[: match.start()])]
-    number = 0
-    numbered = []
-    for place, match in enumerate(found):
-        if place and (
-            not _BETWEEN.fullmatch(text[found[place - 1].end() : match.start()])
-            or _coded(match)[0] != _coded(found[place - 1])[0]
-        ):
-            number += 1
-        numbered.append((number, match))
-    for _, group in groupby(numbered, key=lambda one: one[0]):
-        yield [(_coded(match)[1], match["meaning"].strip()) for _, match in group]
+    run: list[tuple[str, str]] = []
+    end, kind = 0, ""
+    for match in pattern.finditer(text):
+        if not _BEFORE.search(text[: match.start()]):
+            continue
+        before = kind
+        kind, code = _coded(match)
+        if run and (kind != before or not _BETWEEN.fullmatch(text[end : match.start()])):
+            yield run
+            run = []
+        run.append((code, match["meaning"].strip()))
+        end = match.end()
+    yield run
 
 
 def _coded(match: re.Match[str]) -> tuple[str, str]:

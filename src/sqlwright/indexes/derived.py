@@ -1,4 +1,4 @@
-"""Indexes of other kinds over the values of a workspace's own, made once and kept in memory."""
+"""Indexes of other kinds, made once of a workspace's values or schema and kept in memory."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from sqlwright.errors import ConfigError
 from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.protocols import ValueIndex
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 KEPT = 2
 """Databases whose indexes are kept: the one that is asked, and the same one opened afresh."""
 
 
-class DerivedIndexes(Generic[T]):
-    """Indexes made of the value indexes seen last; thread-safe."""
+class DerivedIndexes(Generic[S, T]):
+    """Indexes made of the value indexes or schemas seen last; thread-safe."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
-        self._made: OrderedDict[int, tuple[ValueIndex, T]] = OrderedDict()
+        self._made: OrderedDict[int, tuple[S, T]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, index: ValueIndex, make: Callable[[ValueIndex], T]) -> T:
-        """The result of `make` for this very index, made the first time. Others wait meanwhile."""
+    def of(self, source: S, make: Callable[[S], T]) -> T:
+        """The result of `make` for this very source, made the first time. Others wait meanwhile."""
         with self._lock:
-            known = self._made.get(id(index))
-            if known is None or known[0] is not index:
-                known = self._made[id(index)] = (index, make(index))
-            self._made.move_to_end(id(index))
+            known = self._made.get(id(source))
+            if known is None or known[0] is not source:
+                known = self._made[id(source)] = (source, make(source))
+            self._made.move_to_end(id(source))
             while len(self._made) > self._kept:
                 self._made.popitem(last=False)
             return known[1]

@@ -100,7 +100,7 @@ class PublishedIndexes:
     Without the thresholds of similarity, which the step that asks them has itself."""
 
     def __init__(self) -> None:
-        self._made: DerivedIndexes[MinHashIndex] = DerivedIndexes()
+        self._made: DerivedIndexes[ValueIndex, MinHashIndex] = DerivedIndexes()
 
     def of(
         self, index: ValueIndex, library: Library = "datasketch", run: Run | None = None

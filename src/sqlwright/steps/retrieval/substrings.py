@@ -36,7 +36,7 @@ class RetrieveSubstrings(Step):
     most_values: int = MOST_VALUES
     """Distinct values of a column that takes part, at most."""
 
-    _indexes: DerivedIndexes[SubstringIndex] = field(
+    _indexes: DerivedIndexes[ValueIndex, SubstringIndex] = field(
         default_factory=DerivedIndexes, init=False, repr=False, compare=False, hash=False
     )
 

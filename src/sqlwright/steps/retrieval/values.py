@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from rapidfuzz import fuzz
@@ -17,9 +17,10 @@ from rapidfuzz.distance import OSA
 from sqlwright.english.dates import BEFORE_YEAR
 from sqlwright.english.vocabulary import SHOWING, STOP_WORDS
 from sqlwright.english.words import stem
+from sqlwright.indexes.derived import DerivedIndexes
 from sqlwright.protocols import Context, Step, ValueIndex
-from sqlwright.schema import ColumnRef
-from sqlwright.steps.retrieval.other_forms.coded import coded_values
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.steps.retrieval.other_forms.coded import Meanings, coded_values, meanings_of
 from sqlwright.steps.retrieval.other_forms.named import OtherForm, is_of_kind, other_forms
 from sqlwright.types import Question, State, ValueMatch
 
@@ -300,6 +301,10 @@ class ValueRetrieval(Step):
     longest: int = 6
     """Most words of a phrase."""
 
+    _meanings: DerivedIndexes[Schema, Meanings] = field(
+        default_factory=DerivedIndexes, init=False, repr=False, compare=False, hash=False
+    )
+
     reads: ClassVar[frozenset[str]] = frozenset({"question"})
     writes: ClassVar[frozenset[str]] = frozenset({"values"})
 
@@ -316,10 +321,11 @@ class ValueRetrieval(Step):
             quoted_threshold=self.quoted_threshold,
             longest=self.longest,
         )
+        meanings = self._meanings.of(workspace.schema, meanings_of)
         known = {(match.column, match.value) for match in found}
         coded = [
             match
-            for match in coded_values(state.question.text, workspace, OTHER_FORM)
+            for match in coded_values(state.question.text, meanings, workspace, OTHER_FORM)
             if (match.column, match.value) not in known
         ]
         return state.evolve(values=tuple(sorted((*found, *coded), key=_rank)[: self.limit]))
