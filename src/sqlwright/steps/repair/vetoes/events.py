@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from sqlwright.english.cues import TIME
 from sqlwright.english.dates import moments
 from sqlwright.english.words import is_participle, split_name, stem
 from sqlwright.form import nodes as f
-from sqlwright.form.walking import exchanged, inside, own_tables
+from sqlwright.form.walking import exchanged, inside, own, own_tables
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
     Reading,
     column_words,
-    conjunction,
     conjuncts,
     negated_at,
+    with_condition,
 )
 from sqlwright.types import Veto
 
@@ -35,7 +34,8 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
         return
     if {word.text for word in read.words} & _ASKS_WHEN or moments(read.question, read.today):
         return
-    tables = own_tables(form) | {star.table for star in inside(form, f.Star) if star.table}
+    shown = (form.items, form.having, form.order_by)
+    tables = own_tables(form) | {star.table for star in own(shown, f.Star) if star.table}
     for table in sorted(tables):
         found = read.schema.table(table)
         for column in found.columns if found else ():
@@ -59,8 +59,7 @@ def _findings(
     if any(one.ref == ref for one in inside(form, f.Column)) or _answered(form, ref):
         return
     told = f"nothing in this query goes by {ref}, which says whether that happened"
-    where = conjunction((*conjuncts(form.where), meant))
-    yield Finding(Veto("negation", told, said), replace(form, where=where))
+    yield Finding(Veto("negation", told, said), with_condition(form, meant))
 
 
 def _event(ref: ColumnRef) -> str | None:

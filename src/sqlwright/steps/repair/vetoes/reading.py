@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import Protocol
@@ -229,3 +229,10 @@ def conjunction(parts: tuple[f.Condition, ...]) -> f.Condition | None:
     if len(parts) < 2:
         return parts[0] if parts else None
     return f.And(parts)
+
+
+def with_condition(form: f.Query, condition: f.Condition) -> f.Query | None:
+    """The query whose rows must fulfil a condition, too; None for those that no rule mends."""
+    if not isinstance(form, f.Select) or form.derived:
+        return None
+    return replace(form, where=conjunction((*conjuncts(form.where), condition)))

@@ -21,6 +21,7 @@ _TO = frozenset({"destination", "target", "to", "arrival", "receiver", "recipien
 _LEAVES, _REACHES = (
     re.compile(rf"\b(?:{words})\s+(?:the\s+)?$", re.IGNORECASE) for words in ("from", "to|into")
 )
+_KEYS = frozenset(map(stem, KEY_WORDS))
 _DOERS = ("er", "or", "ee")
 """Endings of who does something or to whom it is done: reporter, creator, assignee."""
 
@@ -65,8 +66,7 @@ def _said(read: Reading) -> frozenset[str]:
 
 def _roles(key: ForeignKey, read: Reading) -> frozenset[str]:
     """The words of a key's column that neither say that it is a key nor name one of its tables."""
-    dull = {stem(word) for word in KEY_WORDS}
-    dull |= {
+    dull = _KEYS | {
         stem(word)
         for table in (key.table, key.target_table)
         for word in split_name(read.schema.spoken(table))

@@ -22,6 +22,7 @@ from sqlwright.steps.repair.vetoes.reading import (
     named_words,
     table_names,
     texts,
+    with_condition,
 )
 from sqlwright.steps.repair.vetoes.units import measured_spans
 from sqlwright.types import ValueMatch, Veto
@@ -125,8 +126,8 @@ def _finding(
     if wanted is not None:
         done = f"“{match.phrase}” is looked for in {match.column}"
         added = replace(wanted, negated=negated)
-        return Finding(Veto("value", told, done), _with(form, added))
-    mended = _with_condition(form, match, read, negated=negated)
+        return Finding(Veto("value", told, done), with_condition(form, added))
+    mended = _with_value(form, match, read, negated=negated)
     return Finding(Veto("value", told, f"“{match.phrase}” is read as {match.column} "
                         f"{'≠' if negated else '='} {shown}"), mended)  # fmt: skip
 
@@ -148,13 +149,7 @@ def _both(literal: f.Literal, match: ValueMatch, read: Reading) -> bool:
     return False
 
 
-def _with(form: f.Query, condition: f.Condition) -> f.Query | None:
-    if not isinstance(form, f.Select) or form.derived:
-        return None
-    return replace(form, where=conjunction((*conjuncts(form.where), condition)))
-
-
-def _with_condition(
+def _with_value(
     form: f.Query, match: ValueMatch, read: Reading, *, negated: bool
 ) -> f.Query | None:
     """The query that asks for the value, too; for either where it asks for one of the column."""
@@ -174,7 +169,7 @@ def _with_condition(
             return replace(form, where=conjunction((*parts[:place], either, *parts[place + 1 :])))
         if column in set(inside(part, f.Column)):
             return None
-    return _with(form, f.Comparison("!=" if negated else "=", column, wanted))
+    return with_condition(form, f.Comparison("!=" if negated else "=", column, wanted))
 
 
 _NAMES = re.compile(
