@@ -16,6 +16,8 @@ from sqlwright.schema import fold_name
 if TYPE_CHECKING:
     from sqlwright.types import ErrorCause
 
+DOLLARS = re.compile(r"\$(?:[^\W\d]\w*)?\$")
+"""The mark before and after a text in dollar quotes, as other engines have them."""
 TOKEN = re.compile(
     r"""
       (?P<space>[ \t\n\f\r]+)

@@ -27,10 +27,11 @@ def rules_for(schema: Schema, catalog: Catalog | None = None) -> Mapping[str, An
     for table in schema.tables:
         for column in table.columns:
             kind = kind_of(column.type)
-            ref = ColumnRef(table.name, column.name)
-            profile = None if catalog is None else catalog.columns.get(ref)
-            is_json = profile is not None and any(one.name == "json" for one in profile.formats)
-            kinds.add(kind or ("json_text" if is_json else ""))
+            if not kind and catalog is not None:
+                profile = catalog.columns.get(ColumnRef(table.name, column.name))
+                formats = () if profile is None else profile.formats
+                kind = "json_text" if any(one.name == "json" for one in formats) else ""
+            kinds.add(kind)
     return dialect_rules(schema.dialect, frozenset(kinds))
 
 

@@ -10,14 +10,13 @@ import re
 from dataclasses import dataclass
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.sql.tokens import SqlToken, UnreadableQuery
+from sqlwright.sql.tokens import DOLLARS, SqlToken, UnreadableQuery
 
 _LINE_END = r"[^\n\r]*(?=\r?\n|\Z)"
 _BLOCK = r"/\*(?![!+]|[mM]!)(?:(?!/\*|\*/).)*\*/"
 _DIGITS, _GROUPS = "[0-9]+", "[0-9]+(?:_[0-9]+)*"
 _HEXADECIMAL = "0x[0-9A-Fa-f]+|"
 _WORD = r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*+(?!\$)"
-_DOLLARS = re.compile(r"\$(?:[^\W\d]\w*)?\$")
 _SIGNS = "+-*/<>=~!@#%^&|`?"
 """Characters of operators, for engines that read as many of them as stand together."""
 _KEEPING = frozenset("~!@#%^&|`?")
@@ -156,7 +155,7 @@ def _refused(sql: str, at: int) -> UnsafeQuery:
 
 def _unreadable(sql: str, at: int) -> UnreadableQuery:
     character = sql[at]
-    if _DOLLARS.match(sql, at):
+    if DOLLARS.match(sql, at):
         return UnreadableQuery("texts in dollar quotes are not allowed; write them as '...'")
     if sql.startswith("::", at):
         return UnreadableQuery("there is no :: here; write CAST(x AS type)")

@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from sqlwright.sql.pieces.quoting import Comment, Opening, marks_of
-from sqlwright.sql.tokens import TOKEN
+from sqlwright.sql.tokens import DOLLARS, TOKEN
 
 _PLAIN = re.compile(
     r"""
@@ -25,7 +25,6 @@ _PLAIN = re.compile(
     """,
     re.VERBOSE,
 )
-_DOLLARS = re.compile(r"\$(?:[^\W\d]\w*)?\$")
 
 
 class Piece(NamedTuple):
@@ -89,7 +88,7 @@ def _by_marks(text: str, dialect: str) -> Iterator[Piece]:
 def _opening(text: str, at: int, mark: Opening | Comment) -> str:
     """The mark that opens a quote or comment there; empty where the mark doesn't."""
     if isinstance(mark, Opening) and mark.opening == "$":
-        dollars = _DOLLARS.match(text, at)
+        dollars = DOLLARS.match(text, at)
         return dollars[0] if dollars else ""
     found = text[at : at + len(mark.opening)]
     opens = not isinstance(mark, Comment) or mark.opens(text, at)
