@@ -61,7 +61,6 @@ _CONNECTING: dict[ErrorCause, tuple[str, ...]] = {
         "not permitted to log in",
     ),
     "slow": ("timeout expired", "timed out"),
-    "lost": ("the connection is closed",),  # by the server, between connecting and the first words
     "bad_address": ("invalid integer value", "invalid port number", "bad value for"),
 }  # fmt: skip
 """Parts of the messages of connecting, by the cause; the first one counts."""

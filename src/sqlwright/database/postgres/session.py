@@ -21,7 +21,12 @@ from psycopg.conninfo import conninfo_to_dict
 
 from sqlwright.database.failures import Failure, no_answer
 from sqlwright.database.postgres.cells import ARRAYS, register, register_own
-from sqlwright.database.postgres.failures import Sorted, connect_failure, is_lost
+from sqlwright.database.postgres.failures import (
+    Sorted,
+    connect_failure,
+    explain_failure,
+    is_lost,
+)
 
 CANCEL_SECONDS = 2.0
 """Seconds that asking the server to stop may take."""
@@ -193,7 +198,10 @@ def connect(opening: Mapping[str, Any], clock: Clock) -> tuple[psycopg.Connectio
         return connection, _settings_of(connection)
     except psycopg.Error as error:
         connection.close()
-        raise Sorted(connect_failure(error)) from None
+        failure = connect_failure(error)  # a pooler tells only now what the server refuses
+        if failure.cause == "not_connected" and is_lost(error):
+            failure = explain_failure(error)
+        raise Sorted(failure) from None
 
 
 def _connection(parameters: Mapping[str, Any], until: float) -> psycopg.Connection[Any]:
