@@ -23,6 +23,8 @@ try:
 except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
+_MOST_ARENAS = -8
+"""M_ARENA_MAX of glibc's malloc.h."""
 FILES_OPEN = 64
 """File descriptors of a worker at most (RLIMIT_NOFILE); SQLite needs about ten."""
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
@@ -132,6 +134,16 @@ def confine_copier(source: str, copy: str, temporary: str) -> None:
         system = ctypes.CDLL(None, use_errno=True)
         if system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0:
             _landlock(system, {source: _READ_FILE, copy: _ALL, temporary: _REMOVE_FOLDER})
+
+
+def share_one_arena() -> None:
+    """Have all threads allocate from one arena of glibc's. Each thread's own reserves memory that
+    counts towards the limit although hardly any of it is used."""
+    if sys.platform == "linux":
+        with contextlib.suppress(ImportError, OSError, AttributeError):  # another C library
+            import ctypes
+
+            ctypes.CDLL(None).mallopt(_MOST_ARENAS, 1)
 
 
 def no_more_threads() -> None:

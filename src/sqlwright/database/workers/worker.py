@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.failures import Refused
 from sqlwright.database.workers.cells import cell_size, cut_cell
-from sqlwright.database.workers.confinement import lower, no_more_threads
+from sqlwright.database.workers.confinement import lower, no_more_threads, share_one_arena
 from sqlwright.database.workers.engine import KeepsTime
 from sqlwright.database.workers.wire import (
     LENGTH,
@@ -56,6 +56,8 @@ def main(control: int, name: str, folder: str) -> None:
     ends."""
     engine: Engine = importlib.import_module(f"sqlwright.database.{name}.engine").ENGINE
     memory = _Memory()
+    if engine.threads:
+        share_one_arena()
     holds = engine.start(folder)
     worker = _Worker(engine)
     threading.Thread(target=worker.obey, args=(control,), daemon=True).start()
