@@ -16,7 +16,8 @@ demo: $(VENV)/.installed $(if $(ENGINE),$(VENV)/.installed-$(ENGINE))
 # Files of tests side by side, one worker a core: those of one file share what they prepare. Compiled
 # modules are kept, which images of containers often forbid: hundreds of processes import them.
 test: $(VENV)/.installed-dev $(VENV)/.installed-engines
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile \
+		$(if $(PASSED),--passed $(PASSED))
 
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

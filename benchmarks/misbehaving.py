@@ -39,7 +39,7 @@ LARGE = 100.0
 """Megabytes that are too many."""
 GOOD = "early hints first"
 """A mode in which everything is answered."""
-PATIENCE = 60.0
+PATIENCE = 100.0
 """Seconds after which a question counts as hanging."""
 
 

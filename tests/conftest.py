@@ -17,7 +17,9 @@ from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Workspace
 from tests.scripted import scripted_models
 
-pytest_plugins = ["tests.servers.mariadb", "tests.servers.postgres", "tests.servers.pooler"]
+pytest_plugins = [
+    "tests.passed", "tests.servers.mariadb", "tests.servers.postgres", "tests.servers.pooler",
+]  # fmt: skip
 
 # A busy machine is no defect. CI tries the same examples each time, everybody else new ones.
 settings.register_profile("new", deadline=None)

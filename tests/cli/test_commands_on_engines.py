@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,15 +32,18 @@ def make(
     """Makes the database on an engine; the one of `sqlalchemy` isn't accepted yet."""
     monkeypatch.syspath_prepend(str(install_dialect(tmp_path / "packages")))
 
+    passwords: list[str] = []
+
     def made(engine: str) -> Rich:
         rich = make_rich(engine, request, tmp_path / "data")
         monkeypatch.setenv("SQLWRIGHT_DATABASE", rich.url)
+        passwords.append(urlsplit(rich.url).password or "")
         return rich
 
     yield made
-    password = urlsplit(os.environ["SQLWRIGHT_DATABASE"]).password
-    for path in tmp_path.rglob("*") if password else ():
-        assert not path.is_file() or str(password).encode() not in path.read_bytes()
+    for password in filter(None, passwords):
+        for path in tmp_path.rglob("*"):
+            assert not path.is_file() or password.encode() not in path.read_bytes()
 
 
 @pytest.mark.parametrize(("case", "engine"), ON_ENGINES)

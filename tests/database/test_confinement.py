@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from sqlwright.database import open_database
 from sqlwright.protocols import Limits, Run
 from tests.database.conftest import Opener
 from tests.database.test_worker import gone
+from tests.waiting import comes
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 CANARIES = (
@@ -205,9 +205,7 @@ def test_a_worker_that_stays_large_is_ended(shop: Path) -> None:
         ended = before - set(database.worker_pids)
         assert ended
         assert all(gone(pid) for pid in ended)
-        until = time.monotonic() + 20
-        while not database.worker_pids and time.monotonic() < until:
-            time.sleep(0.01)
+        assert comes(lambda: database.worker_pids)
         assert database.execute("SELECT 1", Run()).ok
 
 

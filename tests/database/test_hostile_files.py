@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,8 @@ from sqlwright.protocols import Run
 from tests.database.conftest import Opener, folder_state, make_database
 from tests.database.hostile import SPECIAL, hostile_files, special_file
 from tests.database.test_wal import with_hot_journal, without_shared_memory
-from tests.database.test_worker import gone
+from tests.database.test_worker import ended
+from tests.waiting import comes
 
 VISITED = """
 import json, sys, time
@@ -143,10 +143,7 @@ def test_a_copy_does_not_outlive_a_killed_caller(make: object, tmp_path: Path) -
         assert caller.stdout.readline() == "1\n"
         caller.send_signal(signal.SIGKILL)
         caller.wait()
-    until = time.monotonic() + 10
-    while list(temporary.iterdir()) and time.monotonic() < until:
-        time.sleep(0.01)
-    assert list(temporary.iterdir()) == []
+    assert comes(lambda: not list(temporary.iterdir()))
 
 
 def test_a_copy_left_behind_is_removed_by_the_next(
@@ -217,7 +214,7 @@ def test_reading_stops_at_the_deadline(tmp_path: Path) -> None:
     with open_database(str(path)) as database:
         with pytest.raises(DatabaseUnavailable, match="takes too long"):
             database.schema(seconds=0.5)
-        assert all(not gone(pid, 0) for pid in database.worker_pids)
+        assert all(not ended(pid) for pid in database.worker_pids)
 
 
 def test_reading_survives_killed_workers(shop: Path, opened: Opener) -> None:

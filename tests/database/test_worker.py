@@ -17,20 +17,21 @@ from sqlwright.database import open_database
 from sqlwright.protocols import Limits, Run
 from tests.database.conftest import Opener
 from tests.database.test_execute import ENDLESS, STUBBORN
+from tests.waiting import comes
 
 
-def gone(pid: int, seconds: float = 10.0) -> bool:
-    """Whether the process ends within a while."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2]
-        except OSError:
-            return True
-        if state.split()[0] == "Z":
-            return True
-        time.sleep(0.01)
-    return False
+def ended(pid: int) -> bool:
+    """Whether a process has ended, reaped or not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2]
+    except OSError:
+        return True
+    return state.split()[0] == "Z"
+
+
+def gone(pid: int) -> bool:
+    """Whether a process ends."""
+    return comes(lambda: ended(pid))
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
@@ -142,7 +143,7 @@ def test_a_child_of_the_caller_does_not_keep_it(shop: Path, asks: bool) -> None:
     try:
         assert answered == 7
         assert pids
-        assert all(gone(pid, 3) for pid in pids)
+        assert all(gone(pid) for pid in pids)
     finally:
         os.kill(child, signal.SIGKILL)
 

@@ -268,7 +268,10 @@ def test_what_takes_longer_than_thought_is_stopped_and_left_to_prepare(
     assert not (place / "manifest.json").exists()
     assert list((place / "stages").iterdir())
     assert (place / "late").exists()
-    assert names(asked(opened(shop))) == []  # nor tried again soon
+    again = opened(shop)
+    assert names(asked(again)) == []  # nor tried again soon
+    assert again.workspace.notes[0].startswith("This database isn't prepared: that takes longer")
+    assert again.workspace.notes[0].endswith(f"sqlwright prepare {shop}")
     before = time.time() - 100_000
     os.utime(place / "late", (before, before))
     change(shop, "DROP VIEW endless")

@@ -125,9 +125,8 @@ class MariadbServer:
 
 def find_programs() -> tuple[str, str] | None:
     """The server and what makes its folder; None where they aren't there."""
-    path = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
-    server = shutil.which("mariadbd", path=path)
-    install = shutil.which("mariadb-install-db", path=path)
+    server = shutil.which("mariadbd")
+    install = shutil.which("mariadb-install-db")
     return None if server is None or install is None else (server, install)
 
 

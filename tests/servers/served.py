@@ -4,7 +4,6 @@ there, queries without end, what still runs or is held."""
 from __future__ import annotations
 
 import importlib.util
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from sqlwright.database.guarded import GuardedDatabase
 from sqlwright.sql.tree import StopReading
 from tests.servers import mariadb, postgres
 from tests.servers.killing import KilledServer, killed_server
+from tests.waiting import comes
 
 EngineName = Literal["postgres", "mariadb"]
 ENGINES: tuple[EngineName, ...] = ("postgres", "mariadb")
@@ -109,14 +109,9 @@ class Served:
         user = self.url.partition("://")[2].partition(":")[0]
         return list(self.server.running(user))
 
-    def gone(self, seconds: float) -> bool:
-        """True once nothing runs there, at most so much later."""
-        until = time.monotonic() + seconds
-        while self.running():
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.01)
-        return True
+    def gone(self) -> bool:
+        """True once nothing runs there."""
+        return comes(lambda: not self.running())
 
     def held(self) -> int:
         """Locks and transactions that others hold there."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.servers.mariadb import MariadbServer
+from tests.waiting import comes
 
 STARTED = """
 import sys, time
@@ -40,9 +40,7 @@ def test_it_ends_with_a_killed_owner(mariadb_server: MariadbServer) -> None:
         server = int(owner.stdout.readline())
         os.kill(server, 0)
         owner.kill()
-        until = time.monotonic() + 10
-        while time.monotonic() < until and Path(f"/proc/{server}").exists():
-            time.sleep(0.05)
+        comes(lambda: not Path(f"/proc/{server}").exists())
         assert not Path(f"/proc/{server}").exists()
     finally:
         owner.kill()

@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.servers.postgres import PostgresServer
+from tests.waiting import comes
 
 STARTED = """
 import sys, tempfile, time
@@ -41,9 +41,7 @@ def test_it_ends_with_a_killed_owner(postgres_server: PostgresServer, tmp_path: 
         server = int(owner.stdout.readline())
         os.kill(server, 0)
         owner.send_signal(signal.SIGKILL)
-        until = time.monotonic() + 10
-        while time.monotonic() < until and _lives(server):
-            time.sleep(0.05)
+        comes(lambda: not _lives(server))
         assert not _lives(server)
     finally:
         owner.kill()

@@ -26,7 +26,7 @@ from sqlwright.prepare.sources import (
 from sqlwright.prepare.storage.manifest import Manifest, read_catalog, read_manifest
 from sqlwright.prepare.storage.paths import is_trustworthy, prepared_folder
 from sqlwright.prepare.texts import prepared_texts
-from sqlwright.prepare.unasked import prepare_unasked
+from sqlwright.prepare.unasked import LONGER, prepare_unasked
 from sqlwright.protocols import Database, Run, ValueIndex, Workspace
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import ValueMatch
@@ -116,8 +116,12 @@ def open_workspace(
         described = description_folder(database, descriptions)
         folder = prepared_folder(url) if folder is None else folder
         opened, problem, fresh = _prepared(database, folder, described, run)
-        if prepare and not fresh and prepare_unasked(url, folder, descriptions, run):
-            opened, problem, _ = _prepared(database, folder, described, run)
+        if prepare and not fresh:
+            why = prepare_unasked(url, folder, descriptions, run)
+            if why is None:
+                opened, problem, _ = _prepared(database, folder, described, run)
+            elif why:
+                problem = problem or f"{why} To prepare it: {_command(database)}"
         if opened is not None:
             require_tables(database, opened.schema)
             return opened
@@ -300,7 +304,7 @@ def _unprepared(
     scan = scan_quickly(database, schema, run, seconds)
     catalog = replace(scan.catalog, notes=(*notes, *scan.catalog.notes))
     warnings = [problem] if problem else []
-    if not scan.whole:
+    if not scan.whole and LONGER not in problem:
         warnings.append(
             f"not all values of this database are known yet; to learn them: {_command(database)}"
         )

@@ -18,7 +18,7 @@ from sqlwright.database import open_database
 from sqlwright.database.address import shown_address
 from sqlwright.errors import Cancelled, DatabaseUnavailable, WorkspaceError
 from sqlwright.events import PreparationEnded, PreparationStarted, no_events
-from sqlwright.prepare.build import Prepared, prepare
+from sqlwright.prepare.build import prepare
 from sqlwright.prepare.cost import PER_BYTE, work_on
 from sqlwright.prepare.storage.manifest import read_catalog, read_manifest
 from sqlwright.prepare.storage.paths import LATE, MANIFEST, is_trustworthy, write_private
@@ -31,24 +31,28 @@ DEADLINE = 4.0
 """Seconds. A preparation that takes longer is stopped, however short the estimate was."""
 SHARE = 0.5
 """Part of a question's time that may go into it at most."""
-ESTIMATING = 0.3
+ESTIMATING = 1.0
 """Seconds that the estimate itself may take at most."""
 LATE_SECONDS = 3_600.0
 """Time after which what was stopped is tried again."""
+LONGER = "This database isn't prepared: that takes longer than a question should wait."
 
 
-def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run) -> Prepared | None:
-    """Prepare a database if it is small enough; None when it isn't, or it could not be done.
+def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run) -> str | None:
+    """Prepare a database if it is small enough; None once it is prepared, else why it isn't, in
+    words. They are empty where something else says so, or nothing can be done about it.
 
     The run's events are `PreparationStarted` before and `PreparationEnded` after. Raises
     `Cancelled` when the run ends.
     """
     seconds = min(DEADLINE, run.remaining() * SHARE)
-    if _was_late(folder) or (folder.exists() and not is_trustworthy(folder)):
-        return None
+    if _was_late(folder):
+        return LONGER
+    if folder.exists() and not is_trustworthy(folder):
+        return ""
     try:
         if _estimate(url, folder, run) > min(MOST_SECONDS, seconds):
-            return None
+            return ""
         first = not (folder / MANIFEST).exists()
         run.events(PreparationStarted(shown_address(url)))
         made = prepare(
@@ -63,9 +67,11 @@ def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run)
         if seconds >= DEADLINE:
             with suppress(WorkspaceError):
                 write_private(folder / LATE, b"")
-        return None
-    except (OutOfTime, WorkspaceError, DatabaseUnavailable):
-        return None
+        return LONGER
+    except OutOfTime:
+        return LONGER
+    except (WorkspaceError, DatabaseUnavailable):
+        return ""  # nothing can be kept there; or opening it says so
     logging.getLogger("sqlwright").info(
         "prepared %s in %.1f s, kept in %s", shown_address(url), made.seconds, made.folder
     )
@@ -74,7 +80,7 @@ def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run)
             shown_address(url), made.folder, made.seconds, made.values, first and bool(made.read)
         )
     )
-    return made
+    return None
 
 
 def _was_late(folder: Path) -> bool:

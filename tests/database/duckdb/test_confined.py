@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.database.duckdb.conftest import Opener, ask
 from tests.database.test_confinement import ATTEMPTS, status
+from tests.waiting import comes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
@@ -19,10 +19,8 @@ def test_workers_are_confined(shop: Path, opened: Opener) -> None:
     database = opened(shop)
     assert ask(database, "SELECT count(*) FROM people").ok
     assert {"limits", "no_new_privs"} <= set(database.confinement)
-    until = time.monotonic() + 20  # one that is just being started isn't yet
-    while not all(status(pid, "NoNewPrivs") for pid in database.worker_pids):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    # One that is just being started isn't yet.
+    assert comes(lambda: all(status(pid, "NoNewPrivs") for pid in database.worker_pids))
     for pid in database.worker_pids:
         assert status(pid, "Seccomp") == (2 if "seccomp" in database.confinement else 0)
 

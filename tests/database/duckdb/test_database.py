@@ -19,6 +19,7 @@ from sqlwright.errors import ConfigError, DatabaseUnavailable
 from sqlwright.protocols import Run
 from sqlwright.schema import Column, ForeignKey
 from tests.database.duckdb.conftest import Opener, ask, duckdb, make_database
+from tests.waiting import PATIENCE_SECONDS
 
 CASES = Path(__file__).parents[2] / "cases" / "duckdb"
 CELLS = yaml.safe_load((CASES / "cells.yaml").read_text(encoding="utf-8"))
@@ -36,7 +37,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> DuckdbDatabase:
 
 def write(path: Path, sql: str) -> None:
     """Write as another program does, once the workers have let go of the file."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             with duckdb.connect(str(path)) as connection:

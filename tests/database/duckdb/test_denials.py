@@ -11,6 +11,7 @@ import yaml
 
 from sqlwright.protocols import Limits
 from tests.database.duckdb.conftest import Opener, ask
+from tests.waiting import comes
 
 CASES = Path(__file__).parents[2] / "cases" / "duckdb"
 DENIALS = yaml.safe_load((CASES / "denials.yaml").read_text(encoding="utf-8"))
@@ -35,14 +36,13 @@ def test_it_is_stopped(sql: str, shop: Path, opened: Opener) -> None:
     result = ask(database, sql, LIMITS)
     assert result.error is not None
     assert result.error.kind in {"timeout", "memory"}, result.error
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
+
+    def idle() -> bool:
         before = {pid: used_seconds(pid) for pid in database.worker_pids}
         time.sleep(0.1)
-        if all(used_seconds(pid) - ticks <= 3 for pid, ticks in before.items()):
-            break
-    else:
-        pytest.fail("a worker goes on")
+        return all(used_seconds(pid) - ticks <= 3 for pid, ticks in before.items())
+
+    assert comes(idle), "a worker goes on"
     assert ask(database, "SELECT 42").rows == ((42,),)
 
 

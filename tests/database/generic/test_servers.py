@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from sqlwright.protocols import Limits, Run
 from sqlwright.schema import ForeignKey
 from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import OWNER, PASSWORD, PostgresServer
+from tests.waiting import comes
 
 SHOP = """
 CREATE TABLE people (id int PRIMARY KEY, name text NOT NULL);
@@ -108,11 +108,8 @@ def test_a_query_is_stopped_on_the_server(
     error = database.execute(slow, Run(), limits=Limits(seconds=0.5)).error
     assert error is not None
     assert error.kind == "timeout"
-    until = time.monotonic() + 1.0
     name = shop.rpartition("/")[2]
-    while postgres_server.activity(name) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not postgres_server.activity(name)
+    assert comes(lambda: not postgres_server.activity(name))
     assert database.execute("SELECT count(*) FROM people", Run()).rows == ((2,),)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from sqlwright.database.mysql.database import MysqlDatabase
 from sqlwright.protocols import Limits
 from sqlwright.types import ExecutionResult
 from tests.servers.mariadb import MariadbServer
+from tests.waiting import comes
 
 SHOP = """
 CREATE TABLE people (
@@ -107,14 +107,9 @@ def alone(
     return database._run({"sql": sql, "explain": explain}, limits or Limits(), lambda: None)
 
 
-def gone(shop: Shop, user: str, seconds: float = 3.0) -> bool:
+def gone(shop: Shop, user: str) -> bool:
     """True once the server runs nothing for a login."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if not shop.server.running(user):
-            return True
-        time.sleep(0.02)
-    return False
+    return comes(lambda: not shop.server.running(user))
 
 
 def during(work: Callable[[], object]) -> threading.Thread:

@@ -3,7 +3,6 @@ read and by one that may do everything."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,11 +49,8 @@ def test_a_statement_alone(
     case: dict[str, str], asked: tuple[str, MysqlDatabase], shop: Shop
 ) -> None:
     login, database = asked
-    before, began = shop.state(), time.monotonic()
-    found = outcome(database, case["sql"])
-    took = time.monotonic() - began
-    assert found == case[login]
-    assert took < SECONDS + 1.5  # a new worker and a busy machine included
+    before = shop.state()
+    assert outcome(database, case["sql"]) == case[login]
     assert shop.state() == before
     assert not MADE.exists()
     assert shop.server.rows("SELECT IS_FREE_LOCK('made')") == [(1,)]

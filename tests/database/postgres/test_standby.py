@@ -15,6 +15,7 @@ from sqlwright.database.postgres.database import PostgresDatabase
 from sqlwright.protocols import Limits, Run
 from tests.servers.postgres import OWNER, PASSWORD, PostgresServer, find_programs, start_server
 from tests.servers.starting import free_port, running, serving_user, start_kept
+from tests.waiting import comes
 
 Opener = Callable[..., PostgresDatabase]
 TABLE = "CREATE TABLE people AS SELECT n AS id, 'x' AS name FROM generate_series(1, 1000) n"
@@ -72,10 +73,7 @@ def accepts(server: PostgresServer) -> bool:
 
 def replayed(standby: PostgresServer, sql: str, value: object) -> None:
     """Wait until the standby has replayed so far that a query gives this value."""
-    until = time.monotonic() + 10
-    while standby.rows(sql)[0][0] != value:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    assert comes(lambda: standby.rows(sql)[0][0] == value)
 
 
 def test_a_standby_is_asked_as_its_primary_is(

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,19 +16,14 @@ from sqlwright.database.failures import ReadFailed
 from sqlwright.database.postgres.database import PostgresDatabase
 from sqlwright.protocols import Run
 from tests.servers.postgres import PostgresServer
+from tests.waiting import PATIENCE_SECONDS, comes
 
 Opener = Callable[..., PostgresDatabase]
-GONE_SECONDS = 1.0
 
 
-def gone(server: PostgresServer, database: str, seconds: float = GONE_SECONDS) -> bool:
-    """True when nothing runs or waits in a transaction there, or soon."""
-    until = time.monotonic() + seconds
-    while server.activity(database):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
+def gone(server: PostgresServer, database: str) -> bool:
+    """True once nothing runs or waits in a transaction there."""
+    return comes(lambda: not server.activity(database))
 
 
 def test_a_cancel_from_outside_is_told_apart(
@@ -52,12 +46,11 @@ def test_a_closed_database_stops_its_queries(
     name = shop.rpartition("/")[2]
     running = threading.Thread(target=database.execute, args=("SELECT pg_sleep(100)", Run()))
     running.start()
-    while not postgres_server.activity(name):
-        time.sleep(0.02)
+    assert comes(lambda: postgres_server.activity(name))
     database.close()
-    running.join(5)
+    running.join(PATIENCE_SECONDS)
     assert not running.is_alive()
-    assert gone(postgres_server, name, 3.0)
+    assert gone(postgres_server, name)
 
 
 ASKED = """
@@ -79,13 +72,10 @@ def test_a_killed_caller_stops_its_queries(postgres_server: PostgresServer, shop
     assert caller.stdin is not None
     caller.stdin.write(f"{shop}\n".encode())
     caller.stdin.close()
-    until = time.monotonic() + 30
-    while not any("pg_sleep" in sql for _, sql in postgres_server.activity(name)):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    assert comes(lambda: any("pg_sleep" in sql for _, sql in postgres_server.activity(name)))
     caller.send_signal(signal.SIGKILL)
     caller.wait()
-    assert gone(postgres_server, name, 3.0)
+    assert gone(postgres_server, name)
 
 
 def test_a_killed_worker_stops_its_query(
@@ -98,13 +88,12 @@ def test_a_killed_worker_stops_its_query(
         target=lambda: errors.append(database.execute("SELECT pg_sleep(100)", Run()).error)
     )
     running.start()
-    while not postgres_server.activity(name):
-        time.sleep(0.02)
+    assert comes(lambda: postgres_server.activity(name))
     for pid in database.worker_pids:
         os.kill(pid, signal.SIGKILL)
-    running.join(5)
+    running.join(PATIENCE_SECONDS)
     assert errors
-    assert gone(postgres_server, name, 3.0)
+    assert gone(postgres_server, name)
     assert database.execute("SELECT 1", Run()).rows == ((1,),)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from typing import Any
 
@@ -14,6 +13,7 @@ from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits, Run
 from tests.servers.mariadb import PASSWORD
 from tests.servers.served import PEOPLE, Served
+from tests.waiting import comes
 
 NAPS = {"postgres": "SELECT pg_sleep(0.2), 7", "mariadb": "SELECT SLEEP(0.2), 7"}
 COUNT = "SELECT COUNT(*) FROM people"
@@ -81,19 +81,14 @@ def test_every_thread_is_answered_and_nothing_is_left(served: Served, most: int)
             assert list(reader.rows(COUNT)) == [(PEOPLE,)]
         if served.engine == "postgres":  # MariaDB counts a session that was reset no more
             assert connections(served, user_of(url)) <= most
-    until = time.monotonic() + 3
-    while connections(served, user_of(url)) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert connections(served, user_of(url)) == 0
+    assert comes(lambda: connections(served, user_of(url)) == 0)
 
 
 def test_no_connection_at_all_is_said(served: Served) -> None:
     url = login(served, 1)
     other = held(served, url)
-    began = time.monotonic()
     with pytest.raises(DatabaseUnavailable, match="connections") as caught:
         served.open(url)
-    assert time.monotonic() - began < 5
     assert "no connection free" in caught.value.hint
     other.close()
     with served.open(url) as database:

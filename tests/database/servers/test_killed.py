@@ -4,7 +4,6 @@ the next question is right. `benchmarks.servers` does it at random moments, many
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from sqlwright.prepare import open_workspace, prepare
 from sqlwright.prepare.progress import Progress
 from sqlwright.protocols import Run
 from tests.servers.served import MANY, PEOPLE, Served
+from tests.waiting import comes
 
 COUNT = "SELECT COUNT(*) FROM people"
 
@@ -27,9 +27,7 @@ def in_the_middle(served: Served, act: Callable[[], Any]) -> None:
 
     def kill() -> None:
         began.wait()
-        until = time.monotonic() + 10
-        while not served.running() and time.monotonic() < until:
-            time.sleep(0.005)
+        comes(served.running)
         served.killed.kill()
 
     killing = threading.Thread(target=kill)

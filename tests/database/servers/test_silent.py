@@ -1,11 +1,11 @@
 """A server or a network that is silent: what a user set as the limit holds from outside, and the
-cause is named."""
+cause is named. How late it holds is measured by `benchmarks.servers`."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,7 +19,6 @@ from tests.servers.served import PEOPLE, Served
 SECONDS = 1.0
 IDLE_SECONDS = 5.0
 """Seconds after which a connection is looked at before it is used."""
-LATE_SECONDS = 0.5
 COUNT = "SELECT COUNT(*) FROM people"
 
 
@@ -28,12 +27,6 @@ def proxy(served: Served) -> Iterator[FailingProxy]:
     found = FailingProxy(served.server.port)
     yield found
     found.close()
-
-
-def took(act: Callable[[], object]) -> float:
-    began = time.monotonic()
-    act()
-    return time.monotonic() - began
 
 
 @pytest.mark.parametrize("checked", [True, False], ids=["checked", "unchecked"])
@@ -45,7 +38,6 @@ def test_each_query_ends_at_its_limit(served: Served, proxy: FailingProxy, check
         for number in range(4):
             sql = f"{COUNT} WHERE id <> -{number}"
             result = database.execute(sql, Run(), limits=Limits(seconds=SECONDS))
-            assert result.elapsed < SECONDS + LATE_SECONDS
             assert result.error is not None
             assert "didn't answer within 1 s" in result.error.message
         proxy.mode = "pass"
@@ -56,19 +48,19 @@ def test_each_query_ends_at_its_limit(served: Served, proxy: FailingProxy, check
 def test_queries_of_many_threads_end_at_their_limit(served: Served, proxy: FailingProxy) -> None:
     with served.open(served.through(proxy.port), checked=False) as database:
         proxy.mode = "stall"
-        late: list[float] = []
+        said: list[str] = []
 
         def ask() -> None:
             limits = Limits(seconds=SECONDS)
-            late.append(took(lambda: database.execute(COUNT, Run(), limits=limits)) - SECONDS)
+            error = database.execute(COUNT, Run(), limits=limits).error
+            said.append(error.message if error else "")
 
         threads = [threading.Thread(target=ask) for _ in range(10)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(late) == len(threads)
-        assert max(late) < LATE_SECONDS
+        assert ["didn't answer within 1 s" in message for message in said] == [True] * len(threads)
         proxy.mode = "pass"
         proxy.reset()
         assert database.execute(COUNT, Run()).rows == ((PEOPLE,),)
@@ -78,7 +70,6 @@ def test_a_question_that_is_cancelled_says_so(served: Served, proxy: FailingProx
     with served.open(served.through(proxy.port)) as database:
         proxy.mode = "stall"
         result = database.execute(COUNT, Run(seconds=0.3))
-        assert result.elapsed < 0.3 + LATE_SECONDS
         assert result.error is not None
         assert result.error.kind == "cancelled"
 
@@ -88,7 +79,9 @@ def test_an_estimate_counts_as_time_of_its_query(served: Served, proxy: FailingP
         assert database.execute(COUNT, Run()).ok
         proxy.mode = "stall"
         limits = Limits(seconds=SECONDS, scan=ScanLimit(rows=1_000_000))
-        assert took(lambda: database.execute(COUNT, Run(), limits=limits)) < SECONDS + LATE_SECONDS
+        error = database.execute(COUNT, Run(), limits=limits).error
+        assert error is not None
+        assert "didn't answer within 1 s" in error.message
 
 
 def test_connections_that_rested_and_are_forgotten(served: Served, proxy: FailingProxy) -> None:
@@ -110,8 +103,6 @@ def test_opening_has_one_limit(
     served: Served, proxy: FailingProxy, options: str, seconds: float
 ) -> None:
     proxy.mode = "stall"
-    began = time.monotonic()
     with pytest.raises(DatabaseUnavailable, match=f"didn't answer within {seconds:g} s") as caught:
         open_database(served.through(proxy.port) + options)
-    assert time.monotonic() - began < seconds + LATE_SECONDS
     assert caught.value.hint

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from sqlwright.database.guarded import GuardedDatabase
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits, Run
 from tests.servers.served import PEOPLE, Served, missing, serving
+from tests.waiting import comes
 
 COUNT = "SELECT COUNT(*) FROM people"
 
@@ -47,9 +47,7 @@ def starting() -> Iterator[Starting]:
             file.write("hot_standby = off\n")
         again = threading.Thread(target=served.killed.start)
         again.start()
-        until = time.monotonic() + 10
-        while _said(served) == "refused" and time.monotonic() < until:
-            time.sleep(0.02)
+        comes(lambda: _said(served) != "refused")
         found = Starting(served, database)
         yield found
         found.finish()
@@ -67,9 +65,7 @@ def _said(served: Served) -> str:
 
 
 def test_one_that_does_not_become_ready_is_named(starting: Starting) -> None:
-    began = time.monotonic()
     error = starting.database.execute(COUNT, Run(), limits=Limits(seconds=1)).error
-    assert time.monotonic() - began < 1.5
     assert error is not None
     assert (error.kind, error.cause) == ("unavailable", "starting")
     with pytest.raises(DatabaseUnavailable, match="the database system is") as caught:
