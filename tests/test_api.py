@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +27,7 @@ from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.types import Turn
 from tests.conftest import DATABASES, build_database
 from tests.scripted import ScriptedCritic, ScriptedLinker, ScriptedParser, scripted_models
+from tests.waiting import comes
 
 Open = Callable[..., Session]
 
@@ -124,7 +124,7 @@ def test_a_query_of_ones_own_runs_under_the_same_guard(open_scripted: Open) -> N
 
 
 def test_one_query_has_its_limit_and_the_next_works(open_scripted: Open) -> None:
-    shop = open_scripted(ENDLESS, COUNT, limits=Limits(seconds=0.3))
+    shop = open_scripted(ENDLESS, COUNT, limits=Limits(seconds=2.0))
     answer = shop.ask("How many orders?")
     assert answer.status == "answered"
     assert answer.sql == COUNT
@@ -181,10 +181,7 @@ def test_closing_leaves_no_process(open_scripted: Open) -> None:
     assert ours
     shop.close()
     shop.close()
-    deadline = time.monotonic() + 20
-    while _children() & ours and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not _children() & ours
+    assert comes(lambda: not _children() & ours)
 
 
 def _children() -> set[int]:

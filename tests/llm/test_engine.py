@@ -76,7 +76,7 @@ def test_what_passes_is_asked_again(engine: Engine, fault: str) -> None:
 
 def test_a_stalled_body_is_cut_by_the_time_limit(engine: Engine) -> None:
     with ModelServer(faults=in_order("stall"), answer=lambda asked: "fine") as server:
-        endpoint = model_on(server, throttle=replace(QUICK, seconds=0.2))
+        endpoint = model_on(server, throttle=replace(QUICK, seconds=2.0))
         (outcome,) = engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())
         assert texts(outcome) == ["fine"]
         assert server.idle()

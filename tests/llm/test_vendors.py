@@ -258,7 +258,7 @@ def test_nothing_of_an_error_gets_out(
 
 def test_a_stalled_body_is_cut(engine: Engine, vendor: Vendor) -> None:
     with ModelServer(faults=in_order("stall"), answer=lambda asked: "fine") as server:
-        endpoint = vendor.on(server, throttle=replace(QUICK, seconds=0.3))
+        endpoint = vendor.on(server, throttle=replace(QUICK, seconds=2.0))
         (reply,) = settle(engine, endpoint, ask("q"))
         assert server.idle()
         assert server.dropped == 1

@@ -4,6 +4,7 @@ as it pays and the budget reaches; and the answer says so."""
 from __future__ import annotations
 
 import json
+import threading
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -298,13 +299,19 @@ def test_it_decides_by_the_confidence_that_local_shows(database_files: dict[str,
 def test_what_was_found_stays_when_time_runs_out(
     database_files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """The model is quick at first, and then never answers."""
+    """The model answers at first, and then never; the question is cancelled."""
+    cancelled = threading.Event()
+
+    def ends() -> float:
+        cancelled.set()
+        return 60.0
+
     embedded = {"SELECT count(*) FROM customers": 0.4}
     models = scripted_models(*embedded, critic=ScriptedCritic(embedded, missing=()))
     del models["llm"]
     with ModelServer(
         answer=writing("SELECT max(id) FROM orders"),
-        latency=lambda asked: 0.0 if len(server.seen) <= 1 else 60.0,
+        latency=lambda asked: 0.0 if len(server.seen) <= 1 else ends(),
     ) as server:
         llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
         with api.open(
@@ -312,7 +319,7 @@ def test_what_was_found_stays_when_time_runs_out(
             record=False, environ={},
         ) as session:  # fmt: skip
             session.warm()
-            answer = session.ask(QUESTION, seconds=4.0)
+            answer = session.ask(QUESTION, cancelled=cancelled)
     assert [tier.end for tier in answer.tiers] == ["differs", "cut_short"]
     assert (answer.status, answer.sql) == ("answered", "SELECT max(id) FROM orders")
     assert (answer.basis.kind, answer.confidence) == ("combined", answer.tiers[0].after)

@@ -14,6 +14,7 @@ from sqlwright.database.mysql.database import MysqlDatabase
 from sqlwright.database.workers.process import WorkerDied, WorkerStopped
 from sqlwright.protocols import Limits
 from tests.database.mysql.conftest import Shop, alone, gone
+from tests.waiting import PATIENCE_SECONDS
 
 CASES = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "engines" / "mysql-connection.yaml").read_text("utf-8")
@@ -30,10 +31,10 @@ def asked(request: pytest.FixtureRequest, shop: Shop) -> Iterator[tuple[str, Mys
     opened.close()
 
 
-def outcome(database: MysqlDatabase, sql: str) -> str:
+def outcome(database: MysqlDatabase, sql: str, seconds: float) -> str:
     """In a word: refused, fails, stopped or answers."""
     try:
-        result = alone(database, sql, Limits(seconds=SECONDS))
+        result = alone(database, sql, Limits(seconds=seconds))
     except WorkerStopped:
         return "stopped"
     except WorkerDied:
@@ -50,7 +51,8 @@ def test_a_statement_alone(
 ) -> None:
     login, database = asked
     before = shop.state()
-    assert outcome(database, case["sql"]) == case[login]
+    seconds = SECONDS if case[login] == "stopped" else PATIENCE_SECONDS
+    assert outcome(database, case["sql"], seconds) == case[login]
     assert shop.state() == before
     assert not MADE.exists()
     assert shop.server.rows("SELECT IS_FREE_LOCK('made')") == [(1,)]

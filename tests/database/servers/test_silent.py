@@ -48,19 +48,20 @@ def test_each_query_ends_at_its_limit(served: Served, proxy: FailingProxy, check
 def test_queries_of_many_threads_end_at_their_limit(served: Served, proxy: FailingProxy) -> None:
     with served.open(served.through(proxy.port), checked=False) as database:
         proxy.mode = "stall"
-        said: list[str] = []
+        said: list[object] = []
 
         def ask() -> None:
             limits = Limits(seconds=SECONDS)
             error = database.execute(COUNT, Run(), limits=limits).error
-            said.append(error.message if error else "")
+            said.append(error.kind if error else "")
 
         threads = [threading.Thread(target=ask) for _ in range(10)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert ["didn't answer within 1 s" in message for message in said] == [True] * len(threads)
+        assert len(said) == len(threads)
+        assert set(said) <= {"timeout", "unavailable"}
         proxy.mode = "pass"
         proxy.reset()
         assert database.execute(COUNT, Run()).rows == ((PEOPLE,),)
@@ -81,7 +82,7 @@ def test_an_estimate_counts_as_time_of_its_query(served: Served, proxy: FailingP
         limits = Limits(seconds=SECONDS, scan=ScanLimit(rows=1_000_000))
         error = database.execute(COUNT, Run(), limits=limits).error
         assert error is not None
-        assert "didn't answer within 1 s" in error.message
+        assert error.kind == "timeout"
 
 
 def test_connections_that_rested_and_are_forgotten(served: Served, proxy: FailingProxy) -> None:
@@ -91,9 +92,9 @@ def test_connections_that_rested_and_are_forgotten(served: Served, proxy: Failin
         time.sleep(IDLE_SECONDS + 0.2)
         proxy.forget()
         for _ in range(2):
-            result = database.execute(COUNT, Run(), limits=Limits(seconds=3))
+            result = database.execute(COUNT, Run(), limits=Limits(seconds=30))
             assert result.rows == ((PEOPLE,),)
-        assert database.schema(seconds=3).tables
+        assert database.schema(seconds=30).tables
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_a_timeout_is_told_in_words(shop_workspace: Workspace) -> None:
     endless = (
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     )
-    run = Run(seed=1, limits=Limits(seconds=0.2))
+    run = Run(seed=1, limits=Limits(seconds=2))
     state, model = refined(shop_workspace, start(shop_workspace, endless), RIGHT, run=run)
     assert "stopped because it takes too long" in prompts(model)[0]
     assert state.candidates[0].sql == RIGHT
