@@ -203,6 +203,15 @@ def test_the_demo_on_duckdb(capsys: pytest.CaptureFixture[str]) -> None:
     assert right >= 26
 
 
+def test_the_demo_names_no_address_that_is_gone(
+    postgres_server: PostgresServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--engine", "postgres", "--all"]) == 0
+    told = capsys.readouterr().out.partition("your turn")[2]
+    assert "--url" in told
+    assert "127.0.0.1" not in told
+
+
 def test_the_demo_writes_into_empty_databases_only(
     postgres_server: PostgresServer,
     postgres_database: Callable[[str], str],

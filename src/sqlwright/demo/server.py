@@ -49,7 +49,7 @@ def demo_server() -> Iterator[str]:
             cwd="/", **who,
         )  # fmt: skip
         try:
-            _wait(server, port)
+            _wait(server, Path(folder) / "data" / "postmaster.pid")
             yield f"postgresql://demo:{password}@127.0.0.1:{port}/postgres"
         finally:
             server.terminate()
@@ -109,13 +109,11 @@ def _free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def _wait(server: subprocess.Popen[bytes], port: int) -> None:
+def _wait(server: subprocess.Popen[bytes], state: Path) -> None:
+    """Wait until the server's own file says that it is ready: its port is open before."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and server.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
+        if state.exists() and state.read_text("utf-8").rstrip().endswith("ready"):
             return
+        time.sleep(0.05)
     raise DatabaseUnavailable("The demo's server didn't start.", hint=_HINT)

@@ -40,6 +40,8 @@ SHOWN = (
     "Which products have never been ordered? Give their names.",
 )
 """One each of: a count with a stored value, a list, a grouping, a sum over a join, a difference."""
+OWN_SERVER = "sqlwright demo --engine postgres --url URL   # an empty database of yours, to keep it"
+"""Said in place of the address of a server that ends with the demo."""
 ROWS = 6
 """Rows shown of each of the demo's answers."""
 
@@ -71,7 +73,8 @@ def run_demo(
         with Spinner(screen, "opening the database and loading the models") as spinner:
             session = warm_session(opener(address, settings), spinner)
         stack.enter_context(session)
-        return _demonstrated(screen, session, everything=everything)
+        gone = engine == "postgres" and url is None
+        return _demonstrated(screen, session, everything=everything, gone=gone)
 
 
 @contextmanager
@@ -89,7 +92,8 @@ def _loaded(engine: str, url: str | None, folder: Path) -> Iterator[str]:
         yield address
 
 
-def _demonstrated(screen: Screen, session: Session, *, everything: bool) -> int:
+def _demonstrated(screen: Screen, session: Session, *, everything: bool, gone: bool) -> int:
+    """`gone` says that the database ends with the demo."""
     from sqlwright.demo.questions import demo_questions
 
     questions = demo_questions()
@@ -112,7 +116,7 @@ def _demonstrated(screen: Screen, session: Session, *, everything: bool) -> int:
             scored.append(outcome)
             if everything:
                 screen.show([_line(outcome, display)])
-    screen.show(_closing(scored, path, display))
+    screen.show(_closing(scored, "" if gone else path, display))
     return 0
 
 
@@ -215,6 +219,7 @@ def _sign(right: bool, glyphs: Glyphs) -> str:
 
 
 def _closing(scored: Sequence[_Scored], path: str, display: DisplayOptions) -> list[Text]:
+    """The score, and commands to go on with; `path` is the database, empty where it is gone."""
     right = sum(outcome.right for outcome in scored)
     typical = sorted(outcome.seconds for outcome in scored)[len(scored) // 2]
     lines = [
@@ -229,7 +234,7 @@ def _closing(scored: Sequence[_Scored], path: str, display: DisplayOptions) -> l
         [
             Text('sqlwright ask your.sqlite "a question"'),
             Text("sqlwright chat your.sqlite"),
-            Text(f"sqlwright chat {clean(path, 400)}"),
+            Text(f"sqlwright chat {clean(path, 400)}" if path else OWN_SERVER),
         ],
         display.width,
     )
