@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from sqlwright.database.address import Address, file_of
 from sqlwright.database.functions import no_functions
@@ -22,7 +22,6 @@ from sqlwright.database.sqlite.failures import FAILURES, explain_failure, needs_
 from sqlwright.database.sqlite.files import DatabaseFile, FileSource, Token, check_file
 from sqlwright.database.sqlite.introspect import read_schema
 from sqlwright.database.sqlite.pages import page_digests
-from sqlwright.database.sqlite.planning import PLAN_LIMITS, PLAN_ROWS, read_stored_orders
 from sqlwright.database.sqlite.stored import Stored, read_stored
 from sqlwright.database.workers.pool import Pool
 from sqlwright.database.workers.process import Stop, WorkerStopped
@@ -32,8 +31,8 @@ from sqlwright.schema import Schema, fold_name
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tokens import quote_name
 from sqlwright.sql.tree import StopReading
-from sqlwright.types import ErrorCause, ExecutionError, ExecutionResult
-from sqlwright.types.plans import EnginePlan, Instruction, PlanNode, QueryCost
+from sqlwright.types import ErrorCause, ExecutionResult
+from sqlwright.types.plans import QueryCost
 
 _HINTS: Mapping[ErrorCause, str] = {
     "not_started": "Files are read by processes of their own, which that keeps from starting.",
@@ -45,6 +44,8 @@ _HINTS: Mapping[ErrorCause, str] = {
 
 OPEN_SECONDS = 3.0
 """The time that opening a file may take; waiting for another program's lock takes one."""
+_PLAN_LIMITS = Limits(seconds=5.0, rows=20_000)
+"""Nothing of a query runs when it is explained; compiling it is a matter of milliseconds."""
 _DEEPEST = 10
 """Levels of a plan that are indented."""
 _ATTEMPTS = 3
@@ -123,28 +124,9 @@ class SqliteDatabase(GuardedDatabase):
             schema = read_schema(connection, self._file.path.stem)
         return schema if self._tables is None else schema.only(self._tables)
 
-    def plan(self, sql: str, run: Run) -> EnginePlan:
-        """Check, then compile one query in the worker process, and run nothing of it."""
-        outline = self._answer(sql, run, PLAN_LIMITS, "EXPLAIN QUERY PLAN")
-        listed = self._answer(sql, run, PLAN_LIMITS, "EXPLAIN")
-        error = outline.error or listed.error
-        if error is None and listed.truncated:
-            error = ExecutionError("memory", f"its plan has more than {PLAN_ROWS:,} instructions")
-        if error is not None:
-            return EnginePlan(error=error)
-        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
-            stored = read_stored_orders(connection, self._tables)
-        return EnginePlan(
-            tuple(
-                Instruction(*cast("Any", (*row[:5], row[5] or "", row[6]))) for row in listed.rows
-            ),
-            tuple(PlanNode(*cast("Any", (row[0], row[1], row[3]))) for row in outline.rows),
-            stored,
-        )
-
     def cost(self, sql: str, run: Run) -> QueryCost:
         """The plan; SQLite estimates nothing."""
-        outline = self._answer(sql, run, PLAN_LIMITS, "EXPLAIN QUERY PLAN")
+        outline = self._answer(sql, run, _PLAN_LIMITS, "EXPLAIN QUERY PLAN")
         if outline.error is not None:
             return QueryCost(error=outline.error)
         depth: dict[Any, int] = {}
