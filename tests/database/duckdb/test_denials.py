@@ -11,7 +11,7 @@ import yaml
 
 from sqlwright.protocols import Limits
 from tests.database.duckdb.conftest import Opener, ask
-from tests.waiting import comes
+from tests.waiting import PATIENCE_SECONDS, comes
 
 CASES = Path(__file__).parents[2] / "cases" / "duckdb"
 DENIALS = yaml.safe_load((CASES / "denials.yaml").read_text(encoding="utf-8"))
@@ -47,7 +47,7 @@ def test_it_is_stopped(sql: str, shop: Path, opened: Opener) -> None:
 
 
 def test_a_large_query_gets_its_memory(shop: Path, opened: Opener) -> None:
-    limits = Limits(seconds=60, memory_bytes=2**30)
+    limits = Limits(seconds=PATIENCE_SECONDS, memory_bytes=2**30)
     sql = "SELECT count(DISTINCT hash(i)) FROM range(6000000) t(i)"
     result = ask(opened(shop), sql, limits)
     assert result.error is None
