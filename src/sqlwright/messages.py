@@ -39,6 +39,8 @@ class Span(NamedTuple):
     origin: Origin
     instead: str = HIDDEN
     """Its replacement where it may not leave the machine: a mark, or a coarser text."""
+    origin_instead: Origin = "template"
+    """The origin of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Text:
             if span.origin != origin:
                 kept.append(span)
             elif span.instead and (span.instead != HIDDEN or not kept or kept[-1].text != HIDDEN):
-                kept.append(Span(span.instead, "template"))
+                kept.append(Span(span.instead, span.origin_instead))
         return Text(tuple(kept))
 
 

@@ -247,7 +247,7 @@ class GuardedDatabase(ABC):
             asked = {"sql": sql, "explain": explain}
             result = self._run(asked, replace(allowed, seconds=left), lambda: stop_reason(run))
         except UnsafeQuery as error:
-            result = error_result(_refused(error), "prepare")
+            result = _refused(error)
         except _Costly as error:
             result = error_result(Failure("costly", str(error)), "prepare")
         except DatabaseUnavailable as error:
@@ -386,7 +386,8 @@ def _cancelled(run: Run) -> ExecutionResult:
     return failed_result("cancelled", "the time limit of the whole question has passed")
 
 
-def _refused(error: UnsafeQuery) -> Failure:
+def _refused(error: UnsafeQuery) -> ExecutionResult:
+    told = ExecutionError("unsafe", str(error), "prepare", by_check=True)
     if isinstance(error, UnreadableQuery):
-        return Failure("sql", str(error), error.cause, error.name)
-    return Failure("unsafe", str(error))
+        told = replace(told, kind="sql", cause=error.cause, name=error.name)
+    return ExecutionResult(error=told)

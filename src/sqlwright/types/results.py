@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Plain = None | int | float | str | bytes
@@ -41,11 +41,14 @@ class ExecutionError:
     kind: ErrorKind
     message: str
     phase: Literal["prepare", "run"] = "run"
-    """The time of the error: one from before the first row was read can't quote stored data."""
+    """The time of the error: one from before the query ran can't quote a row, but may quote what
+    the database defines, such as the text of a view."""
     cause: ErrorCause = ""
     """The fault of the query or the file, where it is known."""
     name: str = ""
     """The table, column or function that isn't there, as the query names it."""
+    by_check: bool = field(default=False, repr=False, compare=False)
+    """True if the check of the query's text says it, before the engine was given the query."""
 
 
 @dataclass(frozen=True, slots=True)

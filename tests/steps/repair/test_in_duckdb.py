@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.messages import HIDDEN
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.schema import SchemaView
+from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.repair.faults import error_text
 from sqlwright.steps.repair.literals import LiteralRepair
-from sqlwright.types import Candidate, ErrorCause, ExecutionError, Question, State
+from sqlwright.types import Candidate, ErrorCause, ExecutionError, Question, State, ValueMatch
 from tests.steps.repair.duck import duck_workspace
 
 
@@ -59,19 +60,45 @@ def test_execution_guided_repair_reads_and_writes_the_dialect(duck: Workspace) -
     assert mended.result.ok
 
 
-def told(message: str, cause: ErrorCause, dialect: str) -> set[str]:
-    sql = "SELECT nme FROM customers WHERE city = 'Rome'"
-    candidate = Candidate(sql, "test", by_model=True, dialect=dialect)
-    error = ExecutionError("sql", message, "prepare", cause)
-    text = error_text(error, candidate, Question("?"))
-    return {span.origin for span in text.spans if message in span.text}
-
-
+SQL = "SELECT nme, o.x FROM customers WHERE city = 'Rome'"
 SUGGESTED = 'column "nme" does not exist\nHINT: Perhaps you meant "customers.name".'
+OTHER = "It failed with an error of the query's own."
+KEPT: list[tuple[ErrorCause, str, str, str]] = [
+    ("unknown_column", "nme", SUGGESTED, "It failed with an error: no such column: nme"),
+    ("unknown_column", "O.x", "", "It failed with an error: no such column: O.x"),
+    ("unknown_column", "Rome", "", "It failed with an error: no such column."),
+    ("unknown_column", "o.ssn9182", "", "It failed with an error: no such column."),
+    ("unknown_table", "customers", "", "It failed with an error: no such table: customers"),
+    ("syntax", "", 'at or near "Ann Alder"', "It failed with an error: its syntax is wrong."),
+    ("", "", "invalid value: 'Ann Alder'", OTHER),
+    ("", "", "invalid value: 'Rome'", OTHER),
+    ("", "nme", "missing ): nme(", OTHER),
+]
 
 
-def test_names_that_an_engine_suggests_are_no_stored_values() -> None:
-    assert told(SUGGESTED, "unknown_column", "postgres") == {"model"}
-    assert told(SUGGESTED, "unknown_column", "sqlite") == {"value"}
-    assert told("invalid value: 'Ann Alder'", "", "postgres") == {"value"}
-    assert told("invalid value: 'Rome'", "", "mysql") == {"model"}
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "mysql", "oracle"])
+@pytest.mark.parametrize(("cause", "name", "message", "kept"), KEPT)
+def test_of_an_error_leaves_what_is_known_of_its_cause(
+    dialect: str, cause: ErrorCause, name: str, message: str, kept: str
+) -> None:
+    candidate = Candidate(SQL, "test", by_model=True, dialect=dialect)
+    error = ExecutionError("sql", message, "prepare", cause, name)
+    text = error_text(error, candidate, Question("?"))
+    assert str(text) == f"It failed with an error: {message}"
+    assert str(text.without("value")) == kept
+    # A model on this machine may have written a name once it was shown values.
+    assert str(text.without("value").without("model")) == HIDDEN
+
+
+def test_a_name_that_rests_on_the_data_is_kept_here() -> None:
+    match = ValueMatch("nme", ColumnRef("customers", "city"), "nme", 1.0)
+    candidate = Candidate('SELECT "nme"', "test", dialect="duckdb", values=(match,))
+    error = ExecutionError("sql", "?", "prepare", "unknown_column", "nme")
+    told = error_text(error, candidate, Question("?")).without("value")
+    assert str(told) == "It failed with an error: no such column."
+
+
+def test_what_our_own_check_says_is_told_whole() -> None:
+    error = ExecutionError("sql", "give each JOIN its ON", "prepare", by_check=True)
+    told = error_text(error, Candidate(SQL, "test", by_model=True, dialect="duckdb"), Question("?"))
+    assert str(told.without("value")) == "It failed with an error: give each JOIN its ON"

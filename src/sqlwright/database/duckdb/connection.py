@@ -118,19 +118,22 @@ class Session:
             if name in machine.settings:
                 run(f"SET {name} = {quote_text(value) if isinstance(value, str) else value}")
 
-    def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> tuple[tuple[str, ...], list[str]]:
-        """Begin a query; its columns' names and types. `fetch` gives the rows."""
-        described = self._connection.execute(f"DESCRIBE {sql}", list(parameters)).fetchall()
-        kinds = [str(row[1]) for row in described]
+    def described(
+        self, sql: str, parameters: Sequence[Cell] = ()
+    ) -> tuple[tuple[str, ...], list[str]]:
+        """A query's columns' names and types; nothing of it runs."""
+        told = self._connection.execute(f"DESCRIBE {sql}", list(parameters)).fetchall()
+        return tuple(str(row[0]) for row in told), [str(row[1]) for row in told]
+
+    def rows(
+        self, sql: str, kinds: Sequence[str], parameters: Sequence[Cell] = ()
+    ) -> Iterator[Row]:
+        """The rows of a query whose columns have these types. It runs with the first of them."""
         if not all(map(values.is_plain, kinds)):
             names = ", ".join(f"c{number}" for number in range(len(kinds)))
             body = _without_end(sql)
             sql = f"SELECT {values.written(kinds)} FROM ({body}\n) AS t({names})"
         self._connection.execute(sql, list(parameters))
-        return tuple(str(row[0]) for row in described), kinds
-
-    def fetch(self, kinds: Sequence[str]) -> Iterator[Row]:
-        """The rows of the query that `rows` began."""
         readings = [(at, read) for at, kind in enumerate(kinds) if (read := values.reading(kind))]
         while found := self._connection.fetchmany(_CHUNK_ROWS):
             for row in found:
@@ -244,8 +247,9 @@ class GuardedConnection:
         if explain:
             rows = self._session.all(f"{explain} {sql}")
             return ("kind", "plan"), iter(rows)
-        names, kinds = self._session.rows(sql)
-        return names, self._fetched(kinds)
+        names, kinds = self._session.described(sql)
+        self._phase = "run"
+        return names, self._session.rows(sql, kinds)
 
     @property
     def phase(self) -> Literal["prepare", "run"]:
@@ -263,10 +267,6 @@ class GuardedConnection:
     def close(self) -> None:
         self._session.close()
 
-    def _fetched(self, kinds: Sequence[str]) -> Iterator[Row]:
-        self._phase = "run"
-        yield from self._session.fetch(kinds)
-
 
 class TrustedConnection:
     """A read-only connection for SQL that sqlwright itself wrote; what it reads may still come from
@@ -278,8 +278,8 @@ class TrustedConnection:
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
         """Rows one by one. Raises the library's errors."""
-        _, kinds = self._session.rows(sql, parameters)
-        return self._session.fetch(kinds)
+        _, kinds = self._session.described(sql, parameters)
+        return self._session.rows(sql, kinds, parameters)
 
     def shown(self, tables: Sequence[str]) -> dict[str, list[str]]:
         """Listed views by what they read of tables that aren't listed, or call of functions that

@@ -37,9 +37,18 @@ _COUNT = 3
 """Most digits of numbers that an engine's message has of its own, such as a count of columns or a
 position; longer ones may be stored values. Chosen."""
 _QUOTES = frozenset({"quoted", "blob"})
-_OF_WORDS: frozenset[ErrorCause] = frozenset(
-    {"unknown_table", "unknown_column", "unknown_function", "syntax"}
-)
+_ABSENT = "no such "
+"""Beginning of SQLite's messages of a name that isn't there."""
+_NAMED = frozenset({"word", "quoted"})
+_OTHER_ERROR = "It failed with an error of the query's own."
+_CAUSES: dict[ErrorCause, str] = {
+    "unknown_table": "no such table",
+    "unknown_column": "no such column",
+    "unknown_function": "no such function",
+    "syntax": "its syntax is wrong",
+    "forbidden": "it reads what the login may not read",
+}
+"""Causes of errors of other engines than SQLite, as they are told."""
 _EXPLAINED = {
     "unsafe": "It was refused, since only one query that reads may run",
     "timeout": "It was stopped because it takes too long; find a way with less work",
@@ -148,39 +157,53 @@ def unknown_texts(
 def error_text(error: ExecutionError, candidate: Candidate, question: Question) -> Text:
     """An error of a candidate's query in words for a model.
 
-    What the engine says of a query before it runs it can quote the query, and what is stored of the
-    views it reads. So it counts as a model's words, unless a name or number in it isn't the query's
-    or is there from the data. What it says once the query runs may quote any row, and counts as a
-    stored value.
+    What the engine says once the query runs may quote any row, and counts as a stored value. Before
+    it runs, SQLite quotes the query and what is stored of the views it reads: so that counts as a
+    model's words, unless a name or number in it isn't the query's or is there from the data. Other
+    engines' words are stored values, too; in their place stands what is known of the cause.
     """
     if error.kind in _EXPLAINED:
         return _own(f"{_EXPLAINED[error.kind]}.")
+    failed = f"It failed with an error: {error.message}"
     if error.phase == "run":
-        failed = f"It failed with an error: {error.message}"
         return Text((Span(failed, "value", "It failed while it ran."),))
-    quotes = _quotes_others(error, candidate) or _quotes_values(
-        error.message, render_sql(candidate, question)
-    )
+    sql = render_sql(candidate, question)
+    if candidate.dialect != "sqlite" and not error.by_check:
+        return Text((Span(failed, "value", _known_cause(error, candidate, sql), "model"),))
+    quotes = _quotes_values(error.message, sql)
+    quotes |= candidate.dialect == "sqlite" and _quotes_others(error.message, candidate)
     return _own("It failed with an error: ") + Text.of(
         error.message, "value" if quotes else "model"
     )
 
 
-def _quotes_others(error: ExecutionError, candidate: Candidate) -> bool:
-    """True if a message has a quoted name or a long number in it that the query doesn't have.
-
-    Other engines than SQLite suggest names of the schema for one that isn't there, and quote as
-    texts, too: of them, what is known to be about names or words says nothing of the data."""
-    is_sqlite = candidate.dialect == "sqlite"
-    if not is_sqlite and error.cause in _OF_WORDS:
-        return False
-    kinds = _QUOTES if is_sqlite else _QUOTES | {"text"}
-    written = candidate.sql.casefold()
-    return any(
-        piece.text.strip('"' if is_sqlite else "\"'`").casefold() not in written
-        for piece in sql_pieces(error.message, "sqlite")
-        if piece.kind in kinds or (piece.kind == "number" and len(piece.text) > _COUNT)
+def _quotes_others(message: str, candidate: Candidate) -> bool:
+    """True if a message of SQLite's has a quoted name, one that isn't there or a long number in it
+    that the query doesn't have."""
+    pieces = (
+        piece.text.strip('"')
+        for piece in sql_pieces(message, "sqlite")
+        if piece.kind in _QUOTES or (piece.kind == "number" and len(piece.text) > _COUNT)
     )
+    absent = message.partition(": ")[2].partition(" - ")[0] if message.startswith(_ABSENT) else ""
+    written = candidate.sql.casefold()
+    return any(one.casefold() not in written for one in (*pieces, *absent.split(".")))
+
+
+def _known_cause(error: ExecutionError, candidate: Candidate, sql: Text) -> str:
+    """The cause of an error in words of our own, with the name that it is about where that stands
+    in the part of the query that counts as no stored value."""
+    if error.cause not in _CAUSES:
+        return _OTHER_ERROR
+    told = f"It failed with an error: {_CAUSES[error.cause]}"
+    written = "".join(span.text for span in sql.spans if span.origin != "value")
+    names = {
+        piece.text.strip('"`[]').casefold()
+        for piece in sql_pieces(written, candidate.dialect)
+        if piece.kind in _NAMED
+    }
+    parts = [part.strip('"`[]').casefold() for part in error.name.split(".")]
+    return f"{told}: {error.name}" if names.issuperset(parts) else f"{told}."
 
 
 def _quotes_values(message: str, sql: Text) -> bool:
