@@ -3,145 +3,88 @@
 A database holds canaries wherever it can: cells of every type, defaults, checks, views, comments,
 names of indexes, descriptions of values. A model elsewhere writes queries that would carry them
 out: in errors, results, names of columns, counts. Every byte it is sent is searched for them.
+
+SQLite's is asked by every recipe here, each other engine's by one; `python -m benchmarks.canaries`
+asks each by all.
 """
 
 from __future__ import annotations
 
-import json
-import sqlite3
-import threading
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
-import yaml
-from benchmarks.answering import Prompt, Responder
 
-from sqlwright import api
-from sqlwright.llm.options import LlmOptions
-from sqlwright.messages import Privacy
-from sqlwright.prepare import prepare
-from sqlwright.types import Turn
-from tests.llm.server import Asked, ModelServer
+from sqlwright.candidates import execute
+from sqlwright.database import ENGINES, open_database
+from sqlwright.prompts.cells import render_result
+from sqlwright.protocols import Run
+from sqlwright.steps.repair.faults import FaultRule
+from sqlwright.types import Candidate, Question
+from tests.llm.canaries import CASES, DATABASES, RECIPES, Place, canaries, sent
 
-CASES: dict[str, Any] = yaml.safe_load(
-    (Path(__file__).parents[1] / "cases" / "llm" / "canaries.yaml").read_text("utf-8")
-)
-RECIPES = ("baseline", "chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents", "chase", "mag", "msc")
-SMALL = {
-    "chess-ir-cg-ut": ("samples.count=7", "selection.generate_tests.tests=2"),
-    "chess-agents": ("samples.count=7", "selection.generate_tests.tests=2"),
-    "chess-ir-ss-cg": ("samples.count=7",),
-    "chase": ("samples[1].count=3", "samples[2].count=2", "samples[3].count=2"),
-    # No schema is so small that nothing is linked.
-    "mag": (
-        "samples.count=7",
-        "schema_linking.entities.columns=0",
-        "schema_linking.summarise_tables.columns=0",
-    ),
-    "msc": ("samples[1].count=3", "samples[2].count=2", "samples[3].count=2"),
-    "baseline": ("samples.count=14",),
-}
-
-
-class Hostile(Responder):
-    """Writes each query of a list in turn; otherwise does what it is asked for. Mute, it writes no
-    query at all, so that the embedded parser does. First queries (14: seven samples of each of
-    two questions) and revisions are counted apart: how they alternate depends on threads."""
-
-    def __init__(self, queries: list[str]) -> None:
-        super().__init__()
-        self._queries = queries
-        self._next = {"sql": 0, "revise": 14}
-        self._lock = threading.Lock()
-
-    def __call__(self, asked: Asked) -> list[str]:
-        text = "\n\n".join(str(message["content"]) for message in asked.body["messages"])
-        kind = Prompt(text).kind
-        if kind == "keywords":
-            return [json.dumps({"keywords": CASES["keywords"]})]
-        if kind not in {"sql", "revise"}:
-            return list(super().__call__(asked))
-        if not self._queries:
-            return ["I would rather not."] * asked.n
-        with self._lock:
-            first = self._next[kind]
-            self._next[kind] += asked.n
-        chosen = (self._queries[n % len(self._queries)] for n in range(first, first + asked.n))
-        return [f"```sql\n{query}\n```" for query in chosen]
+KINDS = [(engine, kind) for engine in ENGINES for kind in DATABASES.get(engine, {engine: None})]
+"""All engines there are: the tests of one that is added fail until it has canaries."""
+FIRST = {engine: (engine, kind) for engine, kind in reversed(KINDS)}
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("canaries")
-    with sqlite3.connect(folder / "people.sqlite") as connection:
-        connection.executescript(CASES["database"])
-    connection.close()
-    described = folder / "database_description"
-    described.mkdir()
-    for table, text in CASES["descriptions"].items():
-        (described / f"{table}.csv").write_text(text, encoding="utf-8")
-    return folder
+def places(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[tuple[str, str]], Place]]:
+    """Gives the database of an engine and a kind, made when it is first asked for."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        @cache
+        def place_of(wanted: tuple[str, str]) -> Place:
+            engine, kind = wanted
+            assert engine in DATABASES, f"no canaries for {engine} in tests/llm/canaries.py"
+            folder = tmp_path_factory.mktemp(kind)
+            url, queries = DATABASES[engine][kind](folder, request.getfixturevalue, patch)
+            return Place(url, folder, queries)
+
+        yield place_of
 
 
-def sent(
-    place: Path,
-    recipe: str,
-    queries: list[str],
-    *,
-    privacy: Privacy = "schema-only",
-    overrides: tuple[str, ...] = (),
-    prepared: bool = False,
-) -> Iterator[str]:
-    """Every request's path, headers and body, as they left."""
-    folder = place / ("prepared" if prepared else f"home-{recipe}-{privacy}-{bool(queries)}")
-    if prepared:
-        target = folder / "databases"
-        prepare(str(place / "people.sqlite"), folder=target)
-    history = [Turn("Who was it last time?", sql) for sql in CASES["history"]]
-    with (
-        ModelServer(answer=Hostile(queries)) as server,
-        api.open(
-            place / "people.sqlite",
-            recipe=recipe,
-            overrides=(*SMALL.get(recipe, ()), *overrides),
-            home=folder,
-            llm=LlmOptions(
-                "openai-compatible/m",
-                server.url,
-                privacy=privacy,
-                remote=True,
-                cache=False,
-                retrying=0.2,
-            ),
-            environ={},
-        ) as session,
-    ):
-        for question in CASES["questions"]:
-            session.ask(question, evidence="The notes of a person are free text.", history=history)
-        assert server.seen
-        for asked in server.seen:
-            yield f"{asked.path} {dict(asked.headers)} " + json.dumps(
-                asked.body, ensure_ascii=False
-            )
+@pytest.fixture
+def place(places: Callable[[tuple[str, str]], Place]) -> Place:
+    return places(("sqlite", "sqlite"))
 
 
-def canaries(requests: Iterator[str]) -> dict[str, str]:
-    """The canaries found, with what stands around the first of each."""
-    found: dict[str, str] = {}
-    for request in requests:
-        folded = request.casefold()
-        for canary in map(str, CASES["canaries"]):
-            at = folded.find(canary.casefold())
-            if at >= 0:
-                found.setdefault(canary, request[max(at - 200, 0) : at + 80])
-    return found
+@pytest.fixture
+def other(request: pytest.FixtureRequest, places: Callable[[tuple[str, str]], Place]) -> Place:
+    return places(request.param)
+
+
+@pytest.mark.parametrize("other", KINDS, indirect=True, ids=lambda kind: kind[1])
+def test_no_engine_s_errors_and_results_tell_a_canary(other: Place) -> None:
+    told: list[str] = []
+    with open_database(other.url) as database:
+        for sql in other.queries:
+            (ran,) = execute([Candidate(sql, "test", by_model=True)], database, Run())
+            assert ran.result is not None
+            texts = [fault.told for fault in FaultRule().of_result(ran, Question("?"))]
+            texts.append(render_result(ran.result))
+            told += (f"{sql}\n{text.without('value')}" for text in texts)
+    assert canaries(one.partition("\n")[2] for one in told) == {}
+
+
+@pytest.mark.parametrize(
+    ("other", "recipe"),
+    [
+        pytest.param(kind, RECIPES[-number], id=f"{kind[1]}-{RECIPES[-number]}")
+        for number, kind in enumerate(FIRST.values(), 1)
+        if kind[0] != "sqlite"
+    ],
+    indirect=["other"],
+)
+def test_no_canary_leaves_whatever_the_engine(other: Place, recipe: str) -> None:
+    assert canaries(sent(other, recipe, other.queries, questions=1)) == {}
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_no_canary_leaves_this_machine(place: Path, recipe: str) -> None:
-    assert canaries(sent(place, recipe, CASES["queries"])) == {}
+def test_no_canary_leaves_this_machine(place: Place, recipe: str) -> None:
+    assert canaries(sent(place, recipe, place.queries)) == {}
 
 
 @pytest.mark.parametrize(
@@ -152,27 +95,27 @@ def test_no_canary_leaves_this_machine(place: Path, recipe: str) -> None:
     ],
 )
 def test_none_leaves_where_everything_is_prepared_and_an_endpoint_embeds(
-    place: Path, recipe: str, steps: tuple[str, ...]
+    place: Place, recipe: str, steps: tuple[str, ...]
 ) -> None:
     overrides = tuple(f"{step}.embedder=openai-compatible/embedder" for step in steps)
-    asked = list(sent(place, recipe, CASES["queries"], overrides=overrides, prepared=True))
+    asked = list(sent(place, recipe, place.queries, overrides=overrides, prepared=True))
     assert canaries(iter(asked)) == {}
     embeds = any(request.startswith("/v1/embeddings") for request in asked)
     assert embeds is (recipe != "msc")  # where nothing but stored values would be compared
 
 
 @pytest.mark.parametrize("recipe", ["chess-ir-ss-cg", "chess-ir-cg-ut"])
-def test_none_leaves_with_queries_that_are_written_here(place: Path, recipe: str) -> None:
+def test_none_leaves_with_queries_that_are_written_here(place: Place, recipe: str) -> None:
     assert canaries(sent(place, recipe, [])) == {}
 
 
-def test_they_do_leave_where_values_may(place: Path) -> None:
+def test_they_do_leave_where_values_may(place: Place) -> None:
     """Else nothing above would show anything."""
-    found = canaries(sent(place, "chess-ir-cg-ut", CASES["queries"], privacy="full"))
+    found = canaries(sent(place, "chess-ir-cg-ut", place.queries, privacy="full"))
     assert len(found) >= 0.6 * len(CASES["canaries"])
 
 
-def test_the_schema_and_the_models_own_words_are_still_told(place: Path) -> None:
+def test_the_schema_and_the_models_own_words_are_still_told(place: Place) -> None:
     told = "\n".join(sent(place, "chess-ir-cg-ut", CASES["telling"]))
     for kept in CASES["kept"]:
         assert kept in told
