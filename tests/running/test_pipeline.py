@@ -18,8 +18,9 @@ from sqlwright.errors import (
 from sqlwright.protocols import Context, Limits, Run, Step, Workspace
 from sqlwright.running.combinators import named, sequence
 from sqlwright.running.control_flow import parallel
-from sqlwright.running.pipeline import Pipeline
+from sqlwright.running.pipeline import GRACE, Pipeline
 from sqlwright.schema import ColumnRef
+from sqlwright.sql.reading import is_query
 from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.selection.first_valid import FirstValid
 from sqlwright.types import Answer, Basis, Candidate, Note, Question, Refusal, State, ValueMatch
@@ -297,3 +298,27 @@ def test_events_go_on_to_the_runs_own_sink(
     answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid(), run=run)
     assert seen.count("step") == 3
     assert seen.count("execution") == 1
+
+
+@pytest.mark.parametrize(
+    ("late", "status"), [(0.0, "answered"), (GRACE - 0.1, "answered"), (GRACE + 0.1, "failed")]
+)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_reading_sql_ends_a_moment_after_the_run(
+    shop_workspace: Workspace, late: float, status: str, workers: int
+) -> None:
+    """A reply that came in time is still read; one that takes long doesn't hold the answer up."""
+    time = [0.0]
+    sql = f"SELECT {', '.join(['id'] * 400)}, {late}, {workers} FROM orders"
+
+    def reads(state: State, _: Context) -> State:
+        time[0] = 5.0
+        assert is_query(f"SELECT {late}, {workers}")  # the end of the run is seen
+        time[0] += late
+        assert is_query(sql)
+        return state.evolve(candidates=(Candidate(sql, "test"),), selected=Candidate(sql, "test"))
+
+    run = Run(seconds=5.0, clock=lambda: time[0])
+    branches = parallel(named(Does(reads), "a"), named(Does(lambda s, _: s), "b"), workers=workers)
+    answer = answer_of(shop_workspace, branches, run=run)
+    assert (answer.sql is None) is (status == "failed")

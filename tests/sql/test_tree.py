@@ -27,7 +27,7 @@ from sqlwright.sql.reading import (
 )
 from sqlwright.sql.token_check import tokens_within_limits
 from sqlwright.sql.tokens import tokenize
-from sqlwright.sql.tree import parse, query_tree
+from sqlwright.sql.tree import parse, parse_text, query_tree, stopped_by
 from tests.database.shapes import Shape, all_shapes, random_text
 
 CASES = Path(__file__).parents[1] / "cases" / "guard"
@@ -155,3 +155,62 @@ def test_the_parser_logs_nothing(
         assert capfd.readouterr() == ("", "")
         logging.getLogger("sqlglot").warning("another's own")
     assert [record.message for record in caplog.records] == ["another's own"]
+
+
+SUBSCRIPTS = {
+    "in a row": "SELECT a" + "[1]" * 300 + " FROM p",
+    "of fields": "SELECT a" + "[1].b" * 300 + " FROM p",
+    "slices": "SELECT a" + "[1:2]" * 300 + " FROM p",
+    "by name": "SELECT a" + "['x']" * 300 + " FROM p",
+    "in parentheses": "SELECT " + "(" * 30 + "a" + "[1])" * 30 + " FROM p",
+    "of many columns": "SELECT " + ", ".join(["a" + "[1]" * 20] * 100) + " FROM p",
+    "of long sums": "SELECT " + ", ".join([f"({'+'.join('a' * 60)})[1]"] * 60) + " FROM p",
+}
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "clickhouse", "trino"])
+@pytest.mark.parametrize("sql", SUBSCRIPTS.values(), ids=list(SUBSCRIPTS))
+def test_what_a_subscript_follows_counts_as_steps(sql: str, dialect: str) -> None:
+    """The parser reads it again for its type, which takes time of the square and no step."""
+    with pytest.raises(UnsafeQuery, match="too many readings"):
+        parse_text(sql, dialect)
+    schema = Schema("s", SCHEMA.tables, dialect=dialect)
+    assert compared_texts(sql, schema) == ()
+    assert format_sql(sql, dialect) == sql
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "clickhouse", "trino"])
+def test_subscripts_that_somebody_means_are_read(dialect: str) -> None:
+    for item, times in {
+        "a[1]": 300, "a['x']['y'][1]": 40, "(a + b)[1:2]": 100, "array[1, 2][1]": 60,
+        "lower(substr(trim(a), 1, 2))[1]": 50,
+    }.items():  # fmt: skip
+        assert is_query("SELECT " + ", ".join([item] * times) + " FROM p", dialect)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        is_query,
+        tables_used,
+        has_order_by,
+        format_sql,
+        lambda sql, dialect: columns_used(sql, Schema("s", SCHEMA.tables, dialect=dialect)),
+        lambda sql, dialect: compared_texts(sql, Schema("s", SCHEMA.tables, dialect=dialect)),
+        lambda sql, dialect: read_query(sql, Schema("s", SCHEMA.tables, dialect=dialect)),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "mysql"])
+def test_every_reader_stops_with_what_it_is_read_within(
+    read: Callable[[str, str], object], dialect: str, request: pytest.FixtureRequest
+) -> None:
+    sql = f"SELECT a, {', '.join('a' * 500)} FROM p WHERE b = '{request.node.name}'"
+
+    def stop() -> None:
+        raise StoppedError
+
+    with stopped_by(stop), pytest.raises(StoppedError):
+        read(sql, dialect)
+    read(sql, dialect)  # nothing is kept of what was stopped
+    with stopped_by(stop):
+        assert is_query(sql, dialect)  # and what was read isn't read again

@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, fields, replace
 
 from sqlwright.errors import Cancelled, ModelRejected, SqlwrightError, UserError
@@ -130,7 +131,10 @@ def run_branches(
             outcomes += map(one, range(len(branches)))
         else:
             with ThreadPoolExecutor(min(workers, len(branches)), "sqlwright-branch") as pool:
-                outcomes += pool.map(one, range(len(branches)))
+                # What this thread's readings are stopped by stops those of the others, too.
+                places = range(len(branches))
+                copies = [copy_context() for _ in places]
+                outcomes += pool.map(lambda context, at: context.run(one, at), copies, places)
     finally:
         for buffer in buffers:
             buffer.flush()

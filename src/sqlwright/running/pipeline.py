@@ -7,6 +7,7 @@ best candidate at hand is the answer, with a warning that tells of the error.
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass, field, replace
 
@@ -19,10 +20,12 @@ from sqlwright.protocols import Context, ModelsByRole, Run, Step, Workspace
 from sqlwright.running.answering import answer_from
 from sqlwright.running.trust import Trust
 from sqlwright.schema import SchemaView
+from sqlwright.sql.tree import stopped_by
 from sqlwright.types import Answer, Note, Question, State, StepTime
 
 GRACE = 0.3
-"""Seconds a run that ran out of time gets to execute its best candidate, if none was; chosen."""
+"""Seconds a run that ran out of time gets to read what is at hand, and to execute its best
+candidate, if none was; chosen."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class Pipeline:
         stopped: Note | None = None
         began = run.clock()
         try:
-            state = self.step(start, context)
+            with stopped_by(_Reading(run)):
+                state = self.step(start, context)
         except UserError:
             raise
         except SqlwrightError as error:
@@ -66,6 +70,22 @@ class Pipeline:
             usage_by_step=run.spending.by_step,
         )
         return answer, state
+
+
+@dataclass
+class _Reading:
+    """Ends the reading of SQL a moment after the run has: what is at hand by then is still read,
+    but a text that takes long can't hold the answer up."""
+
+    run: Run
+    ended: float = math.inf
+    """The time at which the run's end was first seen, in seconds of its clock."""
+
+    def __call__(self) -> None:
+        if pool.stopped(self.run):
+            self.ended = min(self.ended, self.run.clock())
+            if self.run.clock() - self.ended >= GRACE:
+                self.run.check()
 
 
 @dataclass

@@ -3,8 +3,9 @@
 The parser tries one reading of a text after the other, and in some shapes (joins without
 conditions, calls within calls) tries twice as many with every further word. So its steps are
 counted: what takes more of them than any query that somebody means is not read. A step is one move
-to another token, forward or back; nothing the parser repeats does without. The same count asks
-whether to stop, so that a deadline or a person can end it in the middle.
+to another token, forward or back; nothing the parser repeats does without, but for the types of
+what subscripts follow, whose nodes count as well. The same count asks whether to stop, so that a
+deadline or a person can end it in the middle.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlwright.errors import UnsafeQuery
@@ -41,12 +42,16 @@ _STEPS = 2_000
 """Steps of sqlglot's parser for any query, on top of those for each token."""
 _STEPS_PER_TOKEN = 4
 """Of 18,913 queries of benchmarks none takes more than 3 steps a token."""
+_STEPS_PER_NODE = 4
+"""Steps that count for each node before a subscript; about as long."""
 _NODES = 1_000
 """Nodes of a query's tree for any query, on top of those for each token."""
 _NODES_PER_TOKEN = 2
 """In place of steps where the parser is compiled."""
 _TYPES = 6
 """Words for types with fields that a text may have there."""
+_BRACKETS = 200
+"""Opening brackets that a text may have there: 200 subscripts in a row take 0.2 s."""
 _AFTER_UNION = frozenset({"ALL", "SELECT", "VALUES"})
 _ASK_EVERY = 256
 """Steps; about a millisecond."""
@@ -98,7 +103,7 @@ def _kept(
 ) -> exp.Query | exp.Values:
     tree = _trees.get((dialect, text))
     if tree is None:
-        tree = _read(text, dialect, tokens, stop)
+        tree = _read(text, dialect, tokens, stop or _stop.get())
         _trees.keep((dialect, text), tree)
     if isinstance(tree, UnsafeQuery):
         raise type(tree)(str(tree))
@@ -149,6 +154,16 @@ def silence() -> Iterator[None]:
         _silent.reset(before)
 
 
+@contextmanager
+def stopped_by(stop: StopReading) -> Iterator[None]:
+    """While it lasts, `stop` is asked by the readings of this context that are given no other."""
+    before = _stop.set(stop)
+    try:
+        yield
+    finally:
+        _stop.reset(before)
+
+
 class _Trees:
     """The trees read last, or why there is none. Thread-safe."""
 
@@ -175,6 +190,7 @@ class _Trees:
 
 _trees = _Trees()
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
+_stop: ContextVar[StopReading | None] = ContextVar("stop", default=None)
 
 
 @cache
@@ -196,8 +212,8 @@ def _read(
             found = _parsed(text, dialect, tokens, stop)
         except _TooManySteps:
             return UnreadableQuery(
-                "the query has too many readings to be checked: give each JOIN its ON, and nest "
-                "fewer calls and queries within each other"
+                "the query has too many readings to be checked: give each JOIN its ON, nest fewer "
+                "calls and queries within each other, and write fewer subscripts in a row"
             )
         except (SqlglotError, TypeError, ValueError, AttributeError, LookupError) as error:
             # Broken SQL of some dialects ends in errors of the parser's own.
@@ -227,11 +243,12 @@ def _parsed(
     if counting is not None:
         return counting(count, stop).parse(given, text)
     # Compiled, the parser lets nobody look on. It counts the nodes it makes itself; the readings
-    # that make none are those of types within types.
+    # that make none are those of types within types, and of what a subscript follows.
     most = _NODES + _NODES_PER_TOKEN * count
     types = engine.parser_class.STRUCT_TYPE_TOKENS
     pairs = pairwise(given)
-    if sum(a.token_type in types and b.text.upper() not in _AFTER_UNION for a, b in pairs) > _TYPES:
+    named = sum(a.token_type in types and b.text.upper() not in _AFTER_UNION for a, b in pairs)
+    if named > _TYPES or sum(one.text == "[" for one in given) > _BRACKETS:
         raise _TooManySteps
     parser = engine.parser(max_nodes=most)
     try:
@@ -256,13 +273,25 @@ def _counting_parser(
             self.stop()
         base._advance(self, times)
 
+    def bracket(self: Any, this: Any = None) -> Any:
+        # What a subscript follows is read again, whole, for its type.
+        if this is not None and self._curr and self._curr.token_type in base.BRACKETS:
+            before, most = self.left, self.left // _STEPS_PER_NODE + 1
+            self.left -= _STEPS_PER_NODE * sum(1 for _ in islice(this.walk(), most))
+            if self.left < 0:
+                raise _TooManySteps
+            if self.left // _ASK_EVERY != before // _ASK_EVERY and self.stop is not None:
+                self.stop()
+        return base._parse_bracket(self, this)
+
     def begin(self: Any, tokens: int, stop: StopReading | None) -> None:
         base.__init__(self, dialect=engine())
         self.left = _STEPS + _STEPS_PER_TOKEN * tokens
         self.stop = stop
 
     try:
-        counting = type("Counting", (base,), {"__init__": begin, "_advance": advance})
+        changed = {"__init__": begin, "_advance": advance, "_parse_bracket": bracket}
+        counting = type("Counting", (base,), changed)
         counting(0, None)
     except TypeError:
         return None
