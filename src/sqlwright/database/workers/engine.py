@@ -48,7 +48,8 @@ class Guarded(Connection, Protocol):
 
     @property
     def phase(self) -> Literal["prepare", "run"]:
-        """Stage that the last query reached: only prepared, or run, if only to its first row."""
+        """Stage that the last query reached: only prepared, or run, from the moment that the engine
+        may have read a row. An error of the first stage quotes none."""
         ...
 
     def execute(self, sql: str, explain: str = "") -> tuple[tuple[str, ...], Iterator[Row]]:
