@@ -204,6 +204,27 @@ GIVEN = [
     "WITH a AS (SELECT id AS b FROM orders), c AS (SELECT * FROM a) SELECT c.b FROM c",
     "SELECT g.id FROM (SELECT g.* FROM orders g) AS g",
     "SELECT min(o.id) AS xmin FROM orders o ORDER BY xmin",
+    # Names are looked for from the innermost query outwards.
+    "WITH t AS (SELECT t.id AS n FROM orders t WHERE t.id = 1) SELECT t.n FROM t ORDER BY t.n",
+    "WITH orders AS (SELECT orders.id AS n FROM orders) SELECT orders.n FROM orders",
+    "WITH o(n) AS (SELECT o.id FROM orders o) SELECT max(o.n) FROM o GROUP BY o.n HAVING o.n > 0",
+    "WITH x AS (WITH y AS (SELECT y.id AS k FROM orders y) SELECT y.k FROM y) SELECT y.id "
+    "FROM orders y WHERE EXISTS (SELECT 1 FROM x y WHERE y.k = 1)",
+    "WITH RECURSIVE t AS (SELECT t.id, 0 AS n FROM orders t WHERE t.id > 0 "
+    "UNION ALL SELECT o.id, t.n + 1 FROM orders o JOIN t ON t.id = o.id WHERE t.n < 3) "
+    "SELECT t.n FROM t",
+    "SELECT (SELECT max(t.n) FROM (SELECT t.id AS n FROM orders t) AS t) FROM orders t "
+    "WHERE t.id > 1",
+    "SELECT t.id FROM orders t WHERE EXISTS (SELECT 1 FROM (SELECT 1 AS n) AS t "
+    "JOIN orders o ON t.n = o.id)",
+    "WITH t AS (SELECT 1 AS one) SELECT t.one FROM t UNION ALL SELECT t.id FROM orders t",
+    "SELECT l.n FROM orders t LEFT JOIN LATERAL (SELECT t.n FROM (SELECT t.id AS n) t) l ON true",
+    "SELECT t.id, t.rank FROM (SELECT t.id, rank() OVER (PARTITION BY t.id) FROM orders t "
+    "WINDOW w AS (ORDER BY t.id)) AS t WHERE t.rank = 1",
+    "SELECT t.id FROM (orders t JOIN orders o ON o.id = t.id) WHERE o.id > 1",
+    "SELECT t.count, t.sum FROM (SELECT count(*), sum(id)::int FROM orders) AS t",
+    "SELECT t.n FROM (SELECT DISTINCT ON (t.id) t.id AS n FROM orders t) AS t JOIN orders o "
+    "ON o.id = t.n",
 ]
 
 

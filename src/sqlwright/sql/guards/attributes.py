@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlwright.schema import fold_name
 from sqlwright.sql.guards.nodes import called_name
-from sqlwright.sql.guards.rules import Own, Rules
+from sqlwright.sql.guards.rules import Own, Rules, words
 from sqlwright.sql.guards.tables import expression_read
 from sqlwright.sql.tokens import UnreadableQuery
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _BESIDE = frozenset({"level", "rowid", "rownum"})
 """Names that Oracle has beside columns, which call nothing of the database's own."""
+_CLAUSES = words("distinct expressions group having order qualify where windows")
+"""Parts of a query in which each of its sources can be named."""
+_INNER = words("this expression with_ joins laterals")
+"""Parts of a query in parentheses, or of several that are put together, that hold others."""
 _GIVEN = {
     **dict.fromkeys(("json_each", "json_each_text"), ("key", "value")),
     **dict.fromkeys(("jsonb_each", "jsonb_each_text"), ("key", "value")),
@@ -47,8 +51,8 @@ def check_columns(tree: exp.Expr, rules: Rules, columns: Container[str] | None, 
     """Raise UnreadableQuery for columns that are none.
 
     In PostgreSQL `t.f` calls f on the row of t where t has no column f, or on t's value where t is
-    what a function gives. So after a name stands what every source of that name in the query has:
-    of a stored table, where the columns of the listed tables are known, one of these; of a query
+    what a function gives. So after a name stands what every source that it may mean has: of a
+    stored table, where the columns of the listed tables are known, one of these; of a query
     within this one, a name that it gives; of a function, the column that its alias names, or those
     that one of the database's own is known to give. A stored column called like a function of the
     database's own that takes a row is none after a dot: another table of the query may lack it. In
@@ -64,7 +68,7 @@ def check_columns(tree: exp.Expr, rules: Rules, columns: Container[str] | None, 
             continue  # all columns, or a function behind its namespace
         name = _folded(column.this, rules)
         if sources is not None and column.table:
-            known = sources.have(_folded(column.args["table"], rules), name, columns)
+            known = sources.have(column, name, columns)
         elif rules.names_call:
             known = name in given | _BESIDE or _is_stored(name, rules, columns)
         else:
@@ -84,28 +88,67 @@ def _is_stored(name: str, rules: Rules, columns: Container[str] | None) -> bool:
 
 
 class _Sources:
-    """The sources that names before a dot stand for, anywhere in a query."""
+    """The sources that names before a dot stand for."""
 
     def __init__(self, tree: exp.Expr, rules: Rules, own: Own) -> None:
         from sqlglot import exp
 
         self._rules, self._own = rules, own
         self._named: dict[str, list[exp.Expr]] = {}
+        self._placed: dict[tuple[str, int], list[exp.Expr]] = {}
         self._rows: dict[int, _Row] = {}
         for node in tree.find_all(exp.Table, exp.Subquery, exp.Values, exp.Lateral, exp.Unnest):
             named = _alias(node) or node.this
             if isinstance(named, exp.Anonymous) and self._own_columns(node):
                 named = named.args["this"]  # without an alias the function's name is one
             if isinstance(named, (exp.Identifier, str)):
-                self._named.setdefault(_folded(named, rules), []).append(node)
+                name = _folded(named, rules)
+            elif isinstance(node, exp.Unnest) or isinstance(named, (exp.Func, exp.Dot)):
+                name = ""  # the function's name, of which the parser knows several
+            else:
+                continue
+            self._named.setdefault(name, []).append(node)
+            self._placed.setdefault((name, id(node.find_ancestor(exp.Select))), []).append(node)
 
-    def have(self, source: str, name: str, columns: Container[str] | None) -> bool:
-        """True if each source of that name has such a column."""
+    def have(self, column: exp.Column, name: str, columns: Container[str] | None) -> bool:
+        """True if each source that may be meant before a column's dot has such a column."""
         if self._rules.attributes_call and self._rules.own_tables.fullmatch(name):
             return False
         stored = _is_stored(name, self._rules, columns) and fold_name(name) not in self._own.of_rows
-        rows = [self._row(node) for node in self._named.get(source, ())]
+        rows = [self._row(node) for node in self._meant(column)]
         return bool(rows) and all(name in row.names or (row.stored and stored) for row in rows)
+
+    def _meant(self, column: exp.Column) -> list[exp.Expr]:
+        """The sources that the name before a column's dot may mean: of the queries around it the
+        innermost that has one, and those further out where it isn't sure that this one can be named
+        there. All of that name where the place is an unusual one."""
+        from sqlglot import exp
+
+        name = _folded(column.args["table"], self._rules)
+        if column.args.get("db"):
+            return self._named.get(name, [])
+        rules = self._rules
+        known = rules.functions, rules.table_functions, rules.types, self._own.functions
+        may_be_called = any(name in names for names in known)
+        found: list[exp.Expr] = []
+        around: set[int] = set()  # a source isn't seen within itself
+        within: exp.Expr = column
+        below: exp.Expr = column
+        while (above := below.parent) is not None:
+            if below.arg_key not in {"joins", "laterals"}:
+                around.add(id(above))
+            if isinstance(above, exp.Select):
+                here = self._placed.get((name, id(above)), [])
+                here = [node for node in here if id(node) not in around]
+                found += here
+                if any(_can_be_named(node, above, within, below) for node in here):
+                    return found
+                if may_be_called:
+                    found += self._placed.get(("", id(above)), [])
+            elif isinstance(above, exp.Query) and below.arg_key not in _INNER:
+                return self._named.get(name, [])
+            within, below = below, above
+        return found
 
     def _row(self, node: exp.Expr) -> _Row:
         found = self._rows.get(id(node))
@@ -200,10 +243,38 @@ class _Sources:
             return _Row(tuple(sorted(common)), False, any(row.stored for row in rows))
         if isinstance(one, exp.Column):
             return _Row((_folded(one.this, self._rules),))
+        call = one
+        while isinstance(call, (exp.Cast, exp.Window, exp.Filter, exp.WithinGroup)):
+            call = call.this
+        if isinstance(call, exp.Func):
+            name = fold_name(call.name if isinstance(call, exp.Anonymous) else call.sql_name())
+            # Were the column called otherwise, this would call a function that may be called.
+            if name in self._rules.functions and name not in self._own.others:
+                return _Row((name,))
         return _Row(("",), stored=isinstance(one, exp.Dot), whole=not isinstance(one, exp.Dot))
 
     def _joined(self, nodes: Iterable[exp.Expr]) -> _Row:
         return _together([self._row(node) for node in nodes])
+
+
+def _can_be_named(node: exp.Expr, query: exp.Select, within: exp.Expr, below: exp.Expr) -> bool:
+    """True if a source of a query can surely be named in a part of it: `below`, or `within` that.
+    One within parentheses that have an alias can't, nor before ON what a comma parts from it."""
+    from sqlglot import exp
+
+    place: exp.Expr | None = node
+    while place is not None and place.parent is not query:
+        place = place.parent if isinstance(place.parent, (exp.From, exp.Join)) else None
+    if place is None:
+        return False
+    if place.arg_key not in {"from_", "joins"} or below.arg_key in _CLAUSES:
+        return place.arg_key in {"from_", "joins"}
+    if below.arg_key != "joins" or within.arg_key != "on":
+        return False
+    first, last = -1 if place.arg_key == "from_" else place.index or 0, below.index or 0
+    joins = query.args["joins"][first + 1 : last + 1]
+    marks = ("kind", "side", "method", "on", "using")
+    return first <= last and all(any(map(join.args.get, marks)) for join in joins)
 
 
 def _together(rows: list[_Row]) -> _Row:
