@@ -307,3 +307,14 @@ def test_a_query_needs_no_worker_started_ahead(database: SqliteDatabase) -> None
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("((1,),)\n", "")
+
+
+ENDS = ["; -- the end", ";\n/* the end */ ;", " -- the ;\n", "/* never closed", "; -- ' \n;;", ""]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_query_over_broken_text_may_end_as_others_do(tmp_path: Path, end: str) -> None:
+    script = "CREATE TABLE t (a TEXT); INSERT INTO t VALUES (CAST(x'41ff' AS TEXT)), ('--;')"
+    with open_database(str(make_database(tmp_path / "broken.db", script))) as database:
+        result = database.execute(f"SELECT a, ';--' AS b FROM t{end}", Run())
+    assert (result.error, result.rows) == (None, (("A\ufffd", ";--"), ("--;", ";--")))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from sqlwright.sql.pieces import without_end
+
 if TYPE_CHECKING:
     from sqlwright.types import Cell
 
@@ -23,7 +25,7 @@ def _tolerant(sql: str, count: int) -> str:
 
     For results with text that isn't valid UTF-8, which the binding can't hand out.
     """
-    body = sql.rstrip().rstrip(";")
+    body = without_end(sql)
     names = [f"c{i}" for i in range(count)]
     cells = ", ".join(
         f"CASE typeof({n}) WHEN 'text' THEN 't' || hex({n}) "

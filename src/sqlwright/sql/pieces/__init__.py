@@ -42,6 +42,13 @@ def pieces(text: str, dialect: str = "sqlite") -> Iterator[Piece]:
     return _sqlite(text) if dialect == "sqlite" else _by_marks(text, dialect)
 
 
+def without_end(sql: str) -> str:
+    """A query of SQLite's without the semicolons, spaces and comments after it, to be put within
+    another one."""
+    kept = (one for one in pieces(sql) if one.kind not in {"space", "comment", "end"})
+    return sql[: max((one.start + len(one.text) for one in kept), default=0)]
+
+
 def cutting(dialect: str) -> Callable[[str], Iterator[Piece]]:
     """`pieces` of one dialect."""
     return partial(pieces, dialect=dialect)
