@@ -71,6 +71,11 @@ class Table:
         """The name without the namespace."""
         return self.name.removeprefix(f"{self.namespace}.") if self.namespace else self.name
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The namespace, where it has one, and the own name: of `a.b`, a name may be either."""
+        return (self.namespace, self.own_name) if self.namespace else (self.own_name,)
+
     def column(self, name: str) -> Column | None:
         """The column of exactly that name, else of that name in another case; None when there is
         none."""

@@ -8,7 +8,7 @@ are made of; the bodies of the views it reads are held to the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Container, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from sqlwright.sql.tree import StopReading, parse, source_read
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from sqlwright.sql.guards.rules import Own
+    from sqlwright.sql.guards.rules import Own, Readable
 
 _INTERNAL_TABLE = re.compile(
     r"pragma_.*|sqlite_(?!master$|schema$|autoindex_).*|dbstat|fts3tokenize|carray|bytecode|tables_used|"
@@ -42,7 +42,7 @@ def check_query(
     *,
     views: Mapping[str, str] | None = None,
     hidden: Container[str] = frozenset(),
-    readable: Collection[str] = (),
+    readable: Readable = (),
     own: Own | None = None,
     columns: Container[str] | None = None,
     stop: StopReading | None = None,
@@ -58,16 +58,17 @@ def check_query(
     looks like a mistake rather than an attack.
 
     In other dialects than SQLite's, `readable` are the only tables and views that may be read, by
-    their stored names as `Schema.tables` has them: "orders" in the usual namespace, "sales.orders"
-    elsewhere. The check folds: in PostgreSQL a name without quotes is put in lower case and then
-    has to be the stored one, in DuckDB case makes no difference, in MySQL a name is what is
-    written. In DuckDB "main" may be written out before a name of it. Elsewhere the usual namespace
-    may be another one for each server or login, so a name with it (PostgreSQL's "public.orders",
-    MySQL's "shop.orders") is listed by itself, beside "orders". `own` are functions of the
-    database's own that may be called and types of it that may be cast to; without it there are
-    none. `columns`, where given, are the names of all columns of the readable tables, as they are
-    stored: in PostgreSQL `t.f` may call a function f of the database's own, so another name after a
-    dot is refused, and in Oracle `f` may, so any other name is.
+    their stored names: "orders" in the usual namespace, "sales.orders" elsewhere, or in parts as
+    `Table.path` has them, where a part may have a dot in it. The check folds: in PostgreSQL a name
+    without quotes is put in lower case and then has to be the stored one, in DuckDB case makes no
+    difference, in MySQL a name is what is written. In DuckDB "main" may be written out before a
+    name of it. Elsewhere the usual namespace may be another one for each server or login, so a name
+    with it (PostgreSQL's "public.orders", MySQL's "shop.orders") is listed by itself, beside
+    "orders". `own` are functions of the database's own that may be called and types of it that may
+    be cast to; without it there are none. `columns`, where given, are the names of all columns of
+    the readable tables, as they are stored: in PostgreSQL `t.f` may call a function f of the
+    database's own, so another name after a dot is refused, and in Oracle `f` may, so any other name
+    is.
     """
     if dialect != "sqlite":
         # A question of a SQLite file, which is most of them, shouldn't wait for these.

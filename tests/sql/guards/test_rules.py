@@ -8,12 +8,12 @@ import pytest
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.sql.guard import check_query
-from sqlwright.sql.guards.rules import Own
+from sqlwright.sql.guards.rules import Own, Readable
 from sqlwright.sql.tokens import UnreadableQuery
 from tests.database.shapes import all_shapes
 from tests.sql.guards import WRITTEN, harmless, readable
 
-READ = [
+READ: list[tuple[str, Readable, str, set[str]]] = [
     # dialect, readable, query, what it reads
     ("postgres", ["orders"], "SELECT * FROM Orders", {"orders"}),
     ("postgres", ["orders"], 'SELECT * FROM "orders"', {"orders"}),
@@ -26,11 +26,15 @@ READ = [
     ("mysql", ["Orders"], "SELECT * FROM `Orders`", {"Orders"}),
     ("snowflake", ["orders"], "SELECT * FROM ORDERS", {"orders"}),
     ("clickhouse", ["Orders"], "SELECT * FROM Orders", {"Orders"}),
+    ("postgres", [("sales.2024",)], 'SELECT * FROM "sales.2024"', {"sales.2024"}),
+    ("postgres", [("a.b", "c.d")], 'SELECT "c.d".id FROM "a.b"."c.d"', {"a.b.c.d"}),
+    ("duckdb", [("Sales.2024",)], 'SELECT * FROM main."sales.2024"', {"sales.2024"}),
+    ("mysql", [("sales.2024",)], "SELECT * FROM `sales.2024`", {"sales.2024"}),
     ("postgres", ["a"], "WITH b AS (SELECT * FROM a) SELECT * FROM B", {"a", "b"}),
     ("postgres", [], "WITH x AS (SELECT 1), y AS (SELECT * FROM x) SELECT * FROM y", {"x", "y"}),
     ("postgres", [], "WITH x AS (SELECT 1) SELECT (SELECT count(*) FROM x)", {"x"}),
 ]
-UNKNOWN = [
+UNKNOWN: list[tuple[str, Readable, str, str]] = [
     ("postgres", ["orders"], 'SELECT * FROM "Orders"', "Orders"),
     ("postgres", ["Orders"], "SELECT * FROM Orders", "Orders"),
     ("postgres", ["orders"], "SELECT * FROM sales.orders", "sales.orders"),
@@ -42,6 +46,10 @@ UNKNOWN = [
     ("mysql", ["orders"], "SELECT * FROM Orders", "Orders"),
     ("mysql", ["orders"], "SELECT * FROM shop.orders", "shop.orders"),
     ("clickhouse", ["orders"], "SELECT * FROM Orders", "Orders"),
+    ("postgres", [("sales.2024",)], 'SELECT * FROM sales."2024"', "sales.2024"),
+    ("postgres", [("a.b", "c")], 'SELECT * FROM a."b.c"', "a.b.c"),
+    ("duckdb", [("orders.csv",)], "SELECT * FROM orders.csv", "orders.csv"),
+    ("mysql", [("a", "b.c")], "SELECT * FROM `a.b`.c", "a.b.c"),
     ("duckdb", ["orders"], 'SELECT * FROM "orders.csv"', "orders.csv"),
     ("postgres", [], "SELECT * FROM (WITH x AS (SELECT 1) SELECT * FROM x) AS y, x", "x"),
     ("duckdb", [], "WITH RECURSIVE x AS (SELECT 1 UNION BY NAME SELECT * FROM x) FROM x", "x"),
@@ -90,7 +98,7 @@ OTHERS_REFUSED = [
     ("tsql", "SELECT user"),
     ("trino", "SELECT 0x1F"),
 ]
-OTHERS_READ = [
+OTHERS_READ: list[tuple[str, Readable, str, set[str]]] = [
     ("clickhouse", "SELECT toStartOfMonth(d) AS m, uniq(id) FROM orders GROUP BY m ORDER BY m"),
     ("tsql", "SELECT TOP 5 [id], count(*) FROM [orders] GROUP BY [id] ORDER BY 2 DESC"),
     ("tsql", "SELECT id FROM orders WHERE d > dateadd(day, -7, getdate())"),
@@ -103,14 +111,12 @@ OTHERS_READ = [
 
 
 @pytest.mark.parametrize(("dialect", "tables", "sql", "read"), READ)
-def test_what_a_query_reads(dialect: str, tables: list[str], sql: str, read: set[str]) -> None:
+def test_what_a_query_reads(dialect: str, tables: Readable, sql: str, read: set[str]) -> None:
     assert check_query(sql, dialect, readable=tables) == read
 
 
 @pytest.mark.parametrize(("dialect", "tables", "sql", "name"), UNKNOWN)
-def test_what_is_not_listed_is_unknown(
-    dialect: str, tables: list[str], sql: str, name: str
-) -> None:
+def test_what_is_not_listed_is_unknown(dialect: str, tables: Readable, sql: str, name: str) -> None:
     with pytest.raises(UnreadableQuery) as caught:
         check_query(sql, dialect, readable=tables)
     assert (caught.value.cause, caught.value.name) == ("unknown_table", name)

@@ -60,11 +60,17 @@ def advice_on(cause: ErrorCause, name: str, schema: Schema) -> str:
     """Advice on a query's mistake; for a name that isn't there, the nearest ones."""
     if cause not in {"unknown_table", "unknown_column"}:
         return ""
-    name = name.rpartition(".")[2]
+    from sqlwright.prompts.dialects.names import Names
+
+    last, names = name.rpartition(".")[2], Names(schema)
     if cause == "unknown_table":
-        return _meant(nearest(name, (table.name for table in schema.tables)))
-    found = nearest(name, {ref.column for ref in schema.columns})
-    return _meant([str(r) for n in found for r in schema.columns if r.column == n][:SUGGESTED])
+        tables = [table.name for table in schema.tables]
+        meant = [names.table(near) for near in nearest(last, tables) or nearest(name, tables)]
+    else:
+        found = nearest(last, {ref.column for ref in schema.columns})
+        meant = [names.column(r) for near in found for r in schema.columns if r.column == near]
+    # Written as a query has to: "Orders" may be there where Orders isn't.
+    return _meant([one for one in meant if one != name][:SUGGESTED])
 
 
 def _meant(names: Sequence[str]) -> str:

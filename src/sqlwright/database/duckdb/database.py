@@ -29,7 +29,7 @@ from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema, fold_name
 from sqlwright.sql.dialects import DUCKDB
 from sqlwright.sql.guard import check_query
-from sqlwright.sql.guards.rules import Own
+from sqlwright.sql.guards.rules import Own, Readable
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ExecutionResult
 from sqlwright.types.functions import OwnFunction
@@ -79,8 +79,8 @@ class DuckdbBased(GuardedDatabase):
             return failed_result("memory", "the query needs more memory than it is allowed")
         return super()._died(error)
 
-    def _readable(self) -> tuple[Collection[str], Own]:
-        """Folded names of the tables and views that a query may read, and of functions and types
+    def _readable(self) -> tuple[Readable, Own]:
+        """Names of the tables and views that a query may read, and of functions and types
         that it may use."""
         raise NotImplementedError
 
@@ -109,7 +109,7 @@ class DuckdbDatabase(DuckdbBased):
             "duckdb", LIBRARIES, str(folder), found.st_dev, found.st_ino,
             GRACE_SECONDS, LIGHT_BYTES,
         )  # fmt: skip
-        self._known: tuple[str, frozenset[str], Macros] | None = None
+        self._known: tuple[str, frozenset[tuple[str, ...]], Macros] | None = None
         self._functions: tuple[Name, ...] = ()
         super().__init__()
         try:
@@ -209,7 +209,7 @@ class DuckdbDatabase(DuckdbBased):
     def _before_check(self) -> None:
         self._look()
 
-    def _readable(self) -> tuple[Collection[str], Own]:
+    def _readable(self) -> tuple[Readable, Own]:
         """As stored when the file last changed; with a list, what is on it."""
         macros = self._look()
         with self._lock:
@@ -224,7 +224,7 @@ class DuckdbDatabase(DuckdbBased):
         if known is not None and known[0] == token:
             return known[2]
         schema = self.schema()
-        names = frozenset(fold_name(table.name) for table in schema.tables)
+        names = frozenset(table.path for table in schema.tables)
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             macros = read_macros(connection, self._functions, schema)
         with self._lock:

@@ -33,7 +33,7 @@ from sqlwright.database.workers.engine import Place
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits
 from sqlwright.schema import Schema, fold_name
-from sqlwright.sql.guards.rules import NOTHING_OWN, Own
+from sqlwright.sql.guards.rules import NOTHING_OWN, Own, Readable
 from sqlwright.sql.tree import StopReading
 
 GUESS_SECONDS = 60.0
@@ -254,8 +254,8 @@ class FilesDatabase(DuckdbBased):
     def _before_check(self) -> None:
         self._look()
 
-    def _readable(self) -> tuple[Collection[str], Own]:
-        return frozenset(fold_name(one.name) for one in self._sources), NOTHING_OWN
+    def _readable(self) -> tuple[Readable, Own]:
+        return frozenset((one.name,) for one in self._sources), NOTHING_OWN
 
 
 def _digest(parts: Iterable[str]) -> str:

@@ -23,7 +23,7 @@ from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.guard import check_query
-from sqlwright.sql.guards.rules import NOTHING_OWN
+from sqlwright.sql.guards.rules import NOTHING_OWN, Readable
 from sqlwright.sql.tokens import UnreadableQuery
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
@@ -78,7 +78,7 @@ class MysqlDatabase(ServedDatabase):
         pass. Raises DatabaseUnavailable and ConfigError."""
         self.check_address(address)
         self._options = options_of(address)
-        self._names: frozenset[str] = frozenset()
+        self._paths: dict[str, tuple[str, ...]] = {}
         self._named_at = float("-inf")
         self._functions: tuple[OwnFunction, ...] = ()
         self._own = NOTHING_OWN
@@ -203,7 +203,7 @@ class MysqlDatabase(ServedDatabase):
         name, server = self._address.name, self._server
         schema = self._read(lambda reader: read_schema(reader, name, server), seconds, stop)
         with self._lock:
-            self._names = frozenset(table.name for table in schema.tables)
+            self._paths = {table.name: table.path for table in schema.tables}
             self._named_at = time.monotonic()
         return schema
 
@@ -217,15 +217,16 @@ class MysqlDatabase(ServedDatabase):
                 raise
             check_query(sql, self.dialect, readable=newer, own=self._own, stop=stop)
 
-    def _readable(self, age: float, stop: StopReading | None) -> frozenset[str]:
+    def _readable(self, age: float, stop: StopReading | None) -> Readable:
         """Names of the tables that may be read, no older than that."""
         with self._lock:
-            names, read = self._names, self._named_at
-        if time.monotonic() - read > age or not names:
+            paths, read = self._paths, self._named_at
+        if time.monotonic() - read > age or not paths:
             self._whole(SCHEMA_SECONDS, stop)
             with self._lock:
-                names = self._names
-        return names if self._tables is None else names.intersection(self._tables)
+                paths = self._paths
+        listed = paths if self._tables is None else self._tables
+        return frozenset(paths[name] for name in listed if name in paths)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         server = getattr(self, "_server", None)

@@ -103,12 +103,10 @@ class Known:
     """The names that queries may use for the enumerations among each table's columns."""
 
     @property
-    def readable(self) -> frozenset[str]:
+    def readable(self) -> frozenset[tuple[str, ...]]:
         """Every table as queries may name it: one of the usual namespace also with that."""
-        plain = {table.name for table in self.schema.tables}
-        return frozenset(
-            plain | {f"{self.usual}.{one.name}" for one in self.schema.tables if not one.namespace}
-        )
+        paths = [table.path for table in self.schema.tables]
+        return frozenset([*paths, *((self.usual, *path) for path in paths if len(path) == 1)])
 
     @property
     def columns(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
+from collections.abc import Container
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.sql.dialects import Dialect
@@ -11,7 +11,7 @@ from sqlwright.sql.guards.attributes import check_columns
 from sqlwright.sql.guards.calls import check_tokens
 from sqlwright.sql.guards.lexicon import cut
 from sqlwright.sql.guards.nodes import check_node
-from sqlwright.sql.guards.rules import Own, Rules, rules_of
+from sqlwright.sql.guards.rules import Own, Readable, Rules, rules_of
 from sqlwright.sql.guards.sources import check_sources
 from sqlwright.sql.guards.tables import listed, read_name
 from sqlwright.sql.token_check import SQL_LENGTH, TOKENS
@@ -26,7 +26,7 @@ def check_text(
     sql: str,
     dialect: Dialect,
     *,
-    readable: Collection[str],
+    readable: Readable,
     own: Own,
     columns: Container[str] | None,
     stop: StopReading | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -13,6 +13,8 @@ from sqlwright.schema import fold_name
 from sqlwright.sql.dialects import Dialect
 from sqlwright.sql.guards.lexicon import Lexicon
 
+Readable = Collection[str | tuple[str, ...]]
+"""Names of tables, in parts or with dots between these."""
 Names = Literal["lower", "upper", "blind", "exact"]
 NOTHING = re.compile(r"(?!)")
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import fold_name
-from sqlwright.sql.guards.rules import Rules
+from sqlwright.sql.guards.rules import Readable, Rules
 from sqlwright.sql.tokens import UnreadableQuery
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def listed(readable: Collection[str], rules: Rules) -> frozenset[str]:
-    """Names of tables as they are compared with those of a query."""
-    blind = rules.names in {"blind", "upper"}
-    return frozenset(fold_name(name) for name in readable) if blind else frozenset(readable)
+def listed(readable: Readable, rules: Rules) -> frozenset[tuple[str, ...]]:
+    """Names of tables, in parts, as they are compared with those of a query."""
+    fold = fold_name if rules.names in {"blind", "upper"} else str
+    parts = (name.split(".") if isinstance(name, str) else name for name in readable)
+    return frozenset(tuple(map(fold, one)) for one in parts)
 
 
-def read_name(node: exp.Expr, readable: frozenset[str], rules: Rules) -> str:
+def read_name(node: exp.Expr, readable: frozenset[tuple[str, ...]], rules: Rules) -> str:
     """The folded name of the table that a node reads. Raises UnsafeQuery for one that is neither
     listed nor an expression of the query's own."""
     from sqlglot import exp
@@ -41,10 +41,9 @@ def read_name(node: exp.Expr, readable: frozenset[str], rules: Rules) -> str:
         raise UnsafeQuery(f"reading {written[:60]} is not allowed")
     if rules.dialect.has_one_usual and places == [rules.dialect.namespace]:
         places = []
-    found = ".".join((*places, name))
-    if found not in readable or any("." in part.name for part in parts):
+    if (*places, name) not in readable:
         raise UnreadableQuery(f"no such table: {written}", cause="unknown_table", name=written)
-    return found
+    return ".".join((*places, name))
 
 
 def _folded(part: exp.Expr, rules: Rules) -> str:
