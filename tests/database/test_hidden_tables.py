@@ -147,3 +147,25 @@ def test_a_session_can_not_be_made_to_read_them(file: Path, tmp_path: Path) -> N
     assert answer.rows == ((2,),)
     assert typed.status == "failed"
     assert "canary" not in answer.to_json()
+
+
+def test_an_index_of_places_is_listed_after_analyze(tmp_path: Path) -> None:
+    """It asks for what ANALYZE counted of its own table; a query may not."""
+    path = tmp_path / "places.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY); INSERT INTO orders VALUES (1), (2);"
+        "CREATE INDEX by_id ON orders (id);"
+        "CREATE VIRTUAL TABLE boxes USING rtree(id, low, high); "
+        "INSERT INTO boxes VALUES (1, 0, 1); ANALYZE;"
+    )
+    connection.close()
+    with open_database(str(path), tables=["orders", "boxes"]) as database:
+        assert database.execute("SELECT low, high FROM boxes", Run()).rows == ((0.0, 1.0),)
+        for sql in ("SELECT * FROM sqlite_stat1", "SELECT * FROM boxes_node"):
+            assert database.execute(sql, Run()).error is not None
+    guarded = GuardedConnection(DatabaseFile(path).source().uri, ["orders", "boxes"])
+    for sql in ("SELECT * FROM sqlite_stat1", "SELECT stat FROM boxes, sqlite_stat1"):
+        with pytest.raises((Refused, *FAILURES)):
+            list(guarded.execute(sql)[1])
+    guarded.close()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from sqlwright.protocols import Limits, Run
+from sqlwright.types import ExecutionResult
 from tests.database.duckdb.conftest import Opener, ask
+from tests.database.duckdb.test_denials import used_seconds
 from tests.database.test_confinement import ATTEMPTS, status
 from tests.waiting import comes
 
@@ -52,3 +59,34 @@ def test_the_process_alone_can_not(attempt: str, shop: Path, tmp_path: Path) -> 
         pytest.skip("this kernel has no Landlock or no filter")
     assert done.stdout.startswith("refused"), done
     assert [path.name for path in shop.parent.iterdir()] == ["shop.db"]
+
+
+ENDLESS = "SELECT count(*) FROM range(100000000000) AS a, range(100000) AS b"
+
+
+@pytest.mark.parametrize("ended", [signal.SIGABRT, signal.SIGSEGV])
+def test_a_process_that_ends_for_want_of_memory_is_followed_by_one_that_has_more(
+    ended: signal.Signals, shop: Path, opened: Opener
+) -> None:
+    """A library's thread that gets no memory ends the process, so here the test does."""
+    database = opened(shop)
+    found: list[ExecutionResult] = []
+    run = Run(limits=Limits(seconds=600))
+    thread = threading.Thread(target=lambda: found.append(database.execute(ENDLESS, run)))
+    assert ask(database, "SELECT 1").ok
+    thread.start()
+    killed: set[int] = set()
+
+    def has_ended() -> bool:
+        """End whoever computes, as long as something does."""
+        for pid in database.worker_pids:
+            if used_seconds(pid) > 100:
+                killed.add(pid)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, ended)
+        return not thread.is_alive()
+
+    assert comes(has_ended)
+    assert len(killed) >= 2
+    assert found[0].error is not None
+    assert (found[0].error.kind, "memory" in found[0].error.message) == ("memory", True)

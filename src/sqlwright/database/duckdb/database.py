@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -23,7 +22,7 @@ from sqlwright.database.guarded import (
     stop_at,
 )
 from sqlwright.database.workers.engine import Place
-from sqlwright.database.workers.process import WorkerDied
+from sqlwright.database.workers.process import CRASHES, WorkerDied
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema, fold_name
@@ -74,8 +73,7 @@ class DuckdbBased(GuardedDatabase):
         check_query(sql, self.dialect, readable=readable, own=own, stop=stop)
 
     def _died(self, error: WorkerDied) -> ExecutionResult:
-        if error.signal == signal.SIGABRT and not self._closed:
-            # A thread of the library's that gets no memory ends the process.
+        if error.signal in CRASHES and not self._closed:
             return failed_result("memory", "the query needs more memory than it is allowed")
         return super()._died(error)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import (
+    CRASHES,
     POLL_SECONDS,
     Reply,
     Stop,
@@ -78,9 +79,13 @@ class Pool:
         if fields["memory_bytes"] <= light:
             return self._ask(fields, stop)
         until = time.monotonic() + fields["seconds"]
-        reply = self._ask(fields | {"memory_bytes": light}, stop)
-        if reply[0].get("failure", {}).get("kind") != "memory":
-            return reply
+        try:
+            reply = self._ask(fields | {"memory_bytes": light}, stop)
+            if reply[0].get("failure", {}).get("kind") != "memory":
+                return reply
+        except WorkerDied as error:
+            if error.signal not in CRASHES:
+                raise
         while not self._heavy.acquire(timeout=POLL_SECONDS):
             reason = stop() or ("timeout" if time.monotonic() > until else None)
             if reason is not None:

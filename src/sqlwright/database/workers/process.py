@@ -34,6 +34,10 @@ Reply = tuple[dict[str, Any], tuple[tuple[Cell, ...], ...]]
 """Result of `wire.unpack_reply`: the head and the rows."""
 
 
+CRASHES = frozenset({signal.SIGABRT, signal.SIGSEGV})
+"""Ways in which a library's thread that gets no memory ends its process."""
+
+
 class WorkerDied(Exception):
     """The process ended without answering: killed by a limit, or from outside.
 
