@@ -189,8 +189,8 @@ def test_listed_tables_alone_are_known(
     ("tables", "words"),
     [
         (["nowhere"], "has no table 'nowhere'"),
-        (["sales.per_day"], "it reads sales.orders"),
-        (["happy"], "it reads Customers"),
+        (["sales.per_day"], "it shows what sales.orders holds"),
+        (["happy"], "it shows what Customers holds"),
     ],
 )
 def test_lists_that_do_not_fit(

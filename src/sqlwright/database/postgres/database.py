@@ -11,7 +11,7 @@ from sqlwright.database.address import Address
 from sqlwright.database.functions import Name, stored_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, named_tables
 from sqlwright.database.postgres.functions import stored
-from sqlwright.database.postgres.introspect import Known, read_known
+from sqlwright.database.postgres.introspect import Known, read_called, read_known
 from sqlwright.database.postgres.login import Login, read_login, reading_login
 from sqlwright.database.postgres.marks import LAG_SECONDS, read_fingerprint, read_marks, settled
 from sqlwright.database.postgres.opening import open_seconds, opening_of
@@ -248,14 +248,19 @@ class PostgresDatabase(ServedDatabase):
         """Tables by their names in the schema. Raises ConfigError."""
         known = self._read_known(SCHEMA_SECONDS)
         named = named_tables(tables, known.schema, self.url)
-        readable = {table.name for table in known.schema.tables}
-        for view in named:
-            # What only the view may read, its owner has chosen to show by it.
-            hidden = sorted((known.viewed.get(view, frozenset()) & readable).difference(named))
+        called = self._read(lambda reader: read_called(reader, self._functions))
+        for name in named:
+            hidden, refused = known.hidden(name, named), f"{name} can't be among the tables"
             if hidden:
                 raise ConfigError(
-                    f"the view {view} can't be among the tables: it reads {hidden[0]}",
-                    hint=f"List {hidden[0]}, too, or leave the view out.",
+                    f"{refused}: it shows what {hidden[0]} holds",
+                    hint=f"List {hidden[0]}, too, or leave {name} out.",
+                )
+            if name in called:
+                raise ConfigError(
+                    f"{refused}: it calls {called[name]}, which may read others",
+                    hint=f"Leave {name} out, or name the function among functions if it is the "
+                    "database's own.",
                 )
         self._known = (time.monotonic(), known.only(named))
         return named

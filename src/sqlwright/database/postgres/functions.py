@@ -17,12 +17,12 @@ from sqlwright.schema import fold_name
 from sqlwright.sql.guards.rules import Own
 from sqlwright.types.functions import OwnFunction
 
-_OF_EXTENSION = """EXISTS (
+OF_EXTENSION = """EXISTS (
     SELECT 1 FROM pg_catalog.pg_depend d
     WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 )"""
 _REACHED = f"""
-    SELECT n.nspname, p.proname, pg_catalog.bool_and({_OF_EXTENSION}),
+    SELECT n.nspname, p.proname, pg_catalog.bool_and({OF_EXTENSION}),
         pg_catalog.bool_or(p.pronargs > 0 AND p.pronargs - p.pronargdefaults <= 1
             AND (t.typtype = 'c' OR t.typname IN ('record', 'any', 'anyelement', 'anynonarray',
                 'anycompatible', 'anycompatiblenonarray') OR b.typtype = 'c'))

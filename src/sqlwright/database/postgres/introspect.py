@@ -16,10 +16,11 @@ from typing import Any
 
 from sqlwright.database.enumerations import MOST_LABELS, labels_told
 from sqlwright.database.functions import Name
-from sqlwright.database.postgres.functions import Functions, read_functions
+from sqlwright.database.postgres.functions import OF_EXTENSION, Functions, read_functions
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.schema import Column, ForeignKey, Schema, Table
-from sqlwright.sql.guards.rules import Own
+from sqlwright.sql.dialects import POSTGRES
+from sqlwright.sql.guards.rules import Own, rules_of
 
 LONGEST_DEFINITION = 4_000
 """Characters of a view's query that is kept; a longer one isn't, since half of one misleads."""
@@ -80,11 +81,35 @@ _LABELS = """
     ORDER BY e.enumtypid, e.enumsortorder
 """
 _VIEWED = """
+    WITH RECURSIVE held AS (
+        SELECT i.inhparent, i.inhrelid FROM pg_catalog.pg_inherits i
+        JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid WHERE NOT c.relispartition
+    ), below AS (
+        SELECT * FROM held
+        UNION SELECT b.inhparent, h.inhrelid FROM below b JOIN held h ON h.inhparent = b.inhrelid
+    )
     SELECT DISTINCT r.ev_class::int8, d.refobjid::int8 FROM pg_catalog.pg_rewrite r
     JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass
         AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass
         AND d.refobjid <> r.ev_class
+    UNION SELECT inhparent::int8, inhrelid::int8 FROM below
 """
+_CALLED = f"""
+    SELECT DISTINCT CASE WHEN t.nspname = pg_catalog.current_schema()
+            AND pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::text
+        ELSE t.nspname || '.' || c.relname END, n.nspname, p.proname
+    FROM pg_catalog.pg_rewrite r
+    JOIN pg_catalog.pg_class c ON c.oid = r.ev_class AND c.relkind IN ('v', 'm')
+    JOIN pg_catalog.pg_namespace t ON t.oid = c.relnamespace
+        AND t.nspname NOT IN ('pg_catalog', 'information_schema')
+    CROSS JOIN LATERAL pg_catalog.regexp_matches(
+        r.ev_action::text, ':(?:op)?(?:funcid|aggfnoid|winfnoid) (\\d+)', 'g') AS m
+    JOIN pg_catalog.pg_proc p ON p.oid = m[1]::oid
+    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+    WHERE NOT (p.provolatile = 'i' AND (n.nspname = 'pg_catalog' OR {OF_EXTENSION}))
+"""
+"""Functions that views call, but for those whose engine or extension says that they depend on
+nothing but their arguments."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +120,8 @@ class Known:
     rows: Mapping[str, int]
     """About how many rows each table has, where the server knows."""
     viewed: Mapping[str, frozenset[str]]
-    """The tables that each view reads, by their names in the schema; an empty name for others."""
+    """The tables that each view reads, and that inherit from each table, since it shows their rows,
+    by their names in the schema; an empty name for others."""
     usual: str = ""
     """The usual namespace."""
     functions: Functions = Functions()  # noqa: RUF009 - frozen
@@ -121,9 +147,16 @@ class Known:
         types = (self.enumerations.get(table.name, frozenset()) for table in self.schema.tables)
         return replace(self.functions.own, types=frozenset[str]().union(*types))
 
+    def hidden(self, name: str, listed: Collection[str]) -> list[str]:
+        """Tables that one shows and that aren't listed. What only a view may read, its owner has
+        chosen to show by it."""
+        known = {table.name for table in self.schema.tables}
+        return sorted((self.viewed.get(name, frozenset()) & known).difference(listed))
+
     def only(self, names: Collection[str]) -> Known:
-        """The same with these tables alone. A view that reads another is shown without its
-        query."""
+        """The same with these tables alone, and without those that show what others hold. A view
+        that reads what the login can't read is shown without its query."""
+        names = [name for name in names if not self.hidden(name, names)]
         schema = self.schema.only(names)
         return Known(
             Schema(
@@ -177,6 +210,21 @@ def read_known(connection: DatabaseReader, named: Collection[Name] = ()) -> Know
     return Known(schema, rows, viewed, str(usual or ""), functions, enums)
 
 
+def read_called(connection: DatabaseReader, named: Collection[Name]) -> dict[str, str]:
+    """The views that call a function which may read any table, with its name: one of the database's
+    own that isn't named, or of the server's one that isn't harmless. Raises ReadFailed."""
+    rules = rules_of(POSTGRES)
+    found = {}
+    for view, space, own in map(tuple, _rows(connection, _CALLED)):
+        if space != "pg_catalog":
+            harmless = (space, own) in named
+        else:
+            harmless = own in rules.functions or not rules.dangerous.fullmatch(str(own))
+        if not harmless:
+            found[str(view)] = f"{space}.{own}"
+    return found
+
+
 Columns = dict[int, Column]
 """The columns of one table by their numbers, which may have gaps."""
 _UNREADABLE = ""
@@ -225,11 +273,10 @@ def _labels(listed: Sequence[tuple[Any, ...]]) -> dict[Any, tuple[str, ...]]:
 
 def _viewed(connection: DatabaseReader, tables: Mapping[int, Table]) -> dict[str, frozenset[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
-    if any(table.kind == "view" for table in tables.values()):
-        for view, read in _rows(connection, _VIEWED):
-            if view in tables:
-                known = tables.get(read)
-                found[tables[view].name].add(known.name if known else _UNREADABLE)
+    for view, read in _rows(connection, _VIEWED):
+        if view in tables:
+            known = tables.get(read)
+            found[tables[view].name].add(known.name if known else _UNREADABLE)
     return {view: frozenset(read) for view, read in found.items()}
 
 
