@@ -35,6 +35,17 @@ _REACHED = f"""
 """
 """Functions that a name alone reaches, whether all of that name are an extension's, and whether one
 takes a row."""
+_HARMLESS = """
+    SELECT p.proname FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace GROUP BY p.proname
+    HAVING pg_catalog.bool_and(p.oid < 16384 AND p.provolatile = 'i' AND p.prokind <> 'p'
+        AND l.lanname = 'internal' AND NOT (p.proargtypes::oid[] || p.prorettype) && ARRAY(
+            SELECT oid FROM pg_catalog.pg_type WHERE typtype = 'p' AND typname NOT LIKE 'any%'
+                AND typname NOT LIKE '\\_any%' OR typname ~
+                    '^_?(reg.*|oid.*|xid.*|cid|tid|xml|acl.*|pg_.*|refcursor|name|txid_.*)$'))
+"""
+"""Functions of the server's that it calls immutable, in all forms, and that take and give neither
+what stands for an object of the catalogue nor what only its own code can make."""
 _CALLABLE = """p.prokind <> 'p' AND p.prorettype NOT IN (
         'pg_catalog.trigger'::regtype, 'pg_catalog.event_trigger'::regtype)
     AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_t(oast|emp)'
@@ -106,9 +117,12 @@ def read_functions(connection: RowReader, named: Collection[Name]) -> Functions:
             # Nobody knows which of several by that name is called.
             known = columns.setdefault(fold_name(call), one.columns)
             columns[fold_name(call)] = known & one.columns
+    harmless = frozenset(str(name) for (name,) in connection.rows(_HARMLESS)) - reached.keys()
     return Functions(
         tuple(one.told(alone=one.name in calls) for one in found),
-        Own(frozenset(calls), frozenset(), frozenset(others), frozenset(of_rows), columns),
+        Own(
+            frozenset(calls), frozenset(), frozenset(others), frozenset(of_rows), columns, harmless
+        ),
     )
 
 

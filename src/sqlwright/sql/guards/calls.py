@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import fold_name
-from sqlwright.sql.guards.rules import Own, Rules, words
+from sqlwright.sql.guards.rules import Own, Rules, may_call, words
 from sqlwright.sql.token_check import (
     check_nesting,
     column_lists,
@@ -195,7 +195,7 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, own: Own) -> None:
             or (name in rules.types and name not in rules.unsized)
         ):
             continue
-        if not named and name not in rules.functions and name not in rules.table_functions:
+        if not named and not may_call(name, rules, own) and name not in rules.table_functions:
             refuse_call(name, rules)
 
 
@@ -255,7 +255,7 @@ def refuse_call(name: str, rules: Rules) -> None:
     suggestion = rules.suggestions.get(name)
     more = f"; in {rules.dialect.title} write {suggestion}" if suggestion else ""
     raise UnreadableQuery(
-        f"there is no function {name[:60]} to use{more}", cause="unknown_function", name=name
+        f"a query may call no function {name[:60]}{more}", cause="unknown_function", name=name
     )
 
 

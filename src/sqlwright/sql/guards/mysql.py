@@ -16,27 +16,28 @@ from sqlwright.sql.guards.rules import Rules, words
 
 _FUNCTIONS = words(
     """
-    adddate addtime any_value bin binary bit_and bit_count bit_length bit_or bit_xor char
-    convert convert_tz crc32 curdate curtime date_add date_format date_sub datediff day dayname
+    adddate addtime any_value bin binary bit_and bit_count bit_length bit_or bit_xor char compress
+    conv convert convert_tz crc32 curdate curtime date_add date_format date_sub datediff day dayname
     dayofmonth dayofweek dayofyear elt export_set extractvalue field find_in_set format from_base64
     from_days from_unixtime get_format group_concat hex hour inet6_aton inet6_ntoa inet_aton
-    inet_ntoa insert instr interval is_ipv4 is_ipv6 isnull json_array json_array_append
-    json_array_insert json_arrayagg json_compact json_contains json_contains_path json_depth
-    json_detailed json_equals json_exists json_extract json_insert json_keys json_length json_loose
-    json_merge_patch json_merge_preserve json_normalize json_object json_objectagg json_overlaps
-    json_pretty json_query json_quote json_remove json_replace json_search json_set json_table
-    json_type json_unquote json_valid json_value last_day lcase locate make_set makedate maketime
-    median mid minute month monthname oct ord percentile_cont percentile_disc period_add period_diff
-    quarter quote rand regexp_instr regexp_like regexp_substr row_count_over sec_to_time second sha
-    sha1 sha2 soundex space std str_to_date strcmp subdate substring_index subtime sysdate time
+    inet_ntoa insert instr interval is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 isnull json_array
+    json_array_append json_array_insert json_arrayagg json_compact json_contains json_contains_path
+    json_depth json_detailed json_equals json_exists json_extract json_insert json_keys json_length
+    json_loose json_merge json_merge_patch json_merge_preserve json_normalize json_object
+    json_objectagg json_overlaps json_pretty json_query json_quote json_remove json_replace
+    json_search json_set json_table json_type json_unquote json_valid json_value last_day lcase
+    locate make_set makedate maketime match median microsecond mid minute month monthname oct ord
+    percentile_cont percentile_disc period_add period_diff point quarter quote rand regexp_instr
+    regexp_like regexp_substr row_count_over sec_to_time second sha sha1 sha2 soundex space st_area
+    st_astext st_contains st_distance st_distance_sphere st_geomfromtext st_intersects st_length
+    st_within st_x st_y std str_to_date strcmp subdate substring_index subtime sysdate time
     time_format time_to_sec timediff timestamp timestampadd timestampdiff to_base64 to_char to_days
-    to_seconds truncate ucase unhex unix_timestamp utc_date utc_time utc_timestamp week weekday
-    weekofyear weight_string year yearweek
-    st_area st_astext st_contains st_distance st_distance_sphere st_geomfromtext st_intersects
-    st_length st_within st_x st_y point
-    match values
+    to_seconds truncate ucase uncompress uncompressed_length unhex unix_timestamp utc_date utc_time
+    utc_timestamp uuid values week weekday weekofyear weight_string year yearweek
     """
 ) - {"row_count_over", "values", "insert"}
+_MARIADB = words("add_months chr crc32c lengthb natural_sort_key nvl nvl2 sformat")
+"""Functions of MariaDB's alone: in MySQL such a name is a stored function's."""
 _ABSENT = words("chr corr covar_pop covar_samp trunc")
 _TABLE_FUNCTIONS = words("json_table")
 _TYPES = words(
@@ -92,7 +93,8 @@ def rules(dialect: Dialect) -> Rules:
     return Rules(
         dialect=dialect,
         lexicon=backslashed(_OPERATORS, "( ) , ."),
-        functions=(ordinary.FUNCTIONS | _FUNCTIONS) - _ABSENT,
+        functions=(ordinary.FUNCTIONS | _FUNCTIONS) - _ABSENT
+        | (_MARIADB if dialect.name == "mariadb" else words("")),
         table_functions=_TABLE_FUNCTIONS,
         types=ordinary.TYPES | _TYPES,
         dangerous=_DANGEROUS,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import fold_name
-from sqlwright.sql.guards.rules import Own, Rules, words
+from sqlwright.sql.guards.rules import Own, Rules, may_call, words
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -39,7 +39,7 @@ _CALLED = words(
     ArrayMax ArrayMin ArrayOverlaps ArrayPosition ArrayPrepend ArrayRemove ArrayReverse
     ArraySize ArraySlice ArraySort ArraySum ArrayToString Ascii Asin Asinh Atan Atan2 Atanh Avg
     BitLength BitwiseAndAgg BitwiseCount BitwiseOrAgg BitwiseXorAgg ByteLength Case Cast
-    CastToStrType Cbrt Ceil Chr Coalesce Collate Columns CombinedAggFunc Concat ConcatWs
+    CastToStrType Cbrt Ceil Chr Coalesce Collate Columns CombinedAggFunc Compress Concat ConcatWs
     Contains Convert ConvertTimezone ConvertToCharset Corr Cos Cosh CosineDistance Cot Count
     CountIf CovarPop CovarSamp CumeDist CurrentDate CurrentDatetime CurrentTime CurrentTimestamp
     Date DateAdd DateBin DateDiff DateFromParts DateStrToDate DateSub DateTrunc Datetime Day
@@ -47,7 +47,7 @@ _CALLED = words(
     Encode EndsWith EuclideanDistance Exists Exp Explode ExplodingGenerateSeries Extract
     Factorial First FirstValue Flatten Floor Format FromBase FromBase64 FromJson
     GenerateDateArray GenerateSeries GenerateTimestampArray Getbit Greatest GroupConcat Grouping
-    GroupingId Hex Hour If Initcap IsInf IsNan IsNullValue JSONArray JSONArrayAgg
+    GroupingId Hex Host Hour If Initcap IsInf IsNan IsNullValue JSONArray JSONArrayAgg
     JSONArrayAppend JSONArrayContains JSONArrayInsert JSONBContains JSONBContainsAllTopKeys
     JSONBContainsAnyTopKeys JSONBContainsTopKey JSONBDeleteAtPath JSONBExists JSONBExtract
     JSONBExtractScalar JSONBObjectAgg JSONBPathExists JSONCast JSONExists JSONExtract
@@ -127,10 +127,11 @@ def _check_parts(node: exp.Expr) -> None:
 
 def _check_name(node: exp.Expr, rules: Rules, own: Own) -> None:
     name = called_name(node)
-    allowed = rules.table_functions if isinstance(node.parent, _table()) else rules.functions
     if rules.attributes_call:
         name = name.removeprefix("pg_catalog.")
-    if name not in allowed and name not in own.functions:
+    read = isinstance(node.parent, _table())
+    allowed = name in rules.table_functions if read else may_call(name, rules, own)
+    if not allowed and name not in own.functions:
         raise UnsafeQuery(f"the function {name[:60]} is not allowed")
 
 

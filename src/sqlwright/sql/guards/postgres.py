@@ -38,17 +38,18 @@ _FUNCTIONS = words(
     jsonb_to_record jsonb_to_recordset jsonb_typeof justify_days justify_hours justify_interval lcm
     lgamma lower_inc lower_inf make_date make_interval make_time make_timestamp make_timestamptz
     min_scale mode multirange num_nonnulls num_nulls numnode numrange overlay parse_ident
-    percentile_cont percentile_disc phraseto_tsquery plainto_tsquery querytree quote_ident
-    quote_literal quote_nullable random range_agg range_intersect_agg range_merge regexp_count
-    regexp_instr regexp_like regexp_match regexp_matches regexp_split_to_array
-    regexp_split_to_table regexp_substr regr_avgx regr_avgy regr_count regr_intercept regr_r2
-    regr_slope regr_sxx regr_sxy regr_syy row_to_json scale set_bit set_byte setweight sha224 sha256
-    sha384 sha512 sind sinh split_part starts_with statement_timestamp string_agg string_to_array
-    string_to_table strip strpos tand tanh timeofday timezone to_ascii to_bin to_char to_date to_hex
-    to_json to_jsonb to_number to_oct to_timestamp to_tsquery to_tsvector transaction_timestamp
-    translate trim_array trim_scale trunc ts_delete ts_filter ts_headline ts_rank ts_rank_cd
-    tsrange tstzrange unistr unnest upper_inc upper_inf uuid_extract_timestamp uuid_extract_version
-    uuidv4 uuidv7 websearch_to_tsquery width_bucket xmlagg
+    percentile_cont percentile_disc pg_size_bytes pg_size_pretty phraseto_tsquery
+    plainto_tsquery querytree quote_ident quote_literal quote_nullable random range_agg
+    range_intersect_agg range_merge regexp_count regexp_instr regexp_like regexp_match
+    regexp_matches regexp_split_to_array regexp_split_to_table regexp_substr regr_avgx regr_avgy
+    regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy row_to_json scale
+    set_bit set_byte setweight sha224 sha256 sha384 sha512 sind sinh split_part starts_with
+    statement_timestamp string_agg string_to_array string_to_table strip strpos tand tanh timeofday
+    timezone to_ascii to_bin to_char to_date to_hex to_json to_jsonb to_number to_oct to_timestamp
+    to_tsquery to_tsvector transaction_timestamp translate trim_array trim_scale trunc ts_delete
+    ts_filter ts_headline ts_rank ts_rank_cd tsrange tstzrange unistr unnest upper_inc upper_inf
+    uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7 websearch_to_tsquery width_bucket
+    xmlagg
     """
 )
 """Without: if, ifnull, log2 and md5's other names, which PostgreSQL doesn't have."""
@@ -76,14 +77,14 @@ _SIZED = words(
     """
 )
 _DANGEROUS = re.compile(
-    r"pg_.*|lo_.*|dblink.*|.*_to_xml.*|.*_to_xmlschema|cursor_to_.*|query_to_.*|inet_.*|txid_.*|"
+    r"pg_.*|lo_.*|dblink.*|.*_to_xml.*|.*_to_xmlschema|cursor_to_.*|query_to_.*|inet_(client|server)_.*|txid_.*|"
     r"binary_upgrade_.*|brin_.*|gin_clean_.*|has_.*_privilege|row_security_active|to_reg.*|"
     r"current_.*|session_user|system_user|user|getpgusername|set_config|setval|nextval|currval|"
     r"lastval|setseed|version|loread|lowrite|ts_stat|ts_rewrite|ts_parse|ts_token_type|ts_debug|"
     r"ts_lexize|crosstab.*|connectby|normal_rand|xpath.*|xml.*|file_fdw.*|postgres_fdw.*|"
     r"col_description|obj_description|shobj_description|format_type|acl.*|makeaclitem|mxid_age|"
     r"json_populate_.*|jsonb_populate_.*|amcheck.*|bt_.*|heap_.*|page_.*|get_raw_page|fsm_.*|"
-    r"normalize|plpgsql_.*|plpython.*|plperl.*|copy_.*|adminpack.*|uuid_generate_.*|suppress_.*"
+    r"(is_)?normalized?|plpgsql_.*|plpython.*|plperl.*|copy_.*|adminpack.*|uuid_generate_.*|suppress_.*"
 )
 _SUGGESTIONS = {
     "charindex": "strpos(x, 'a')",

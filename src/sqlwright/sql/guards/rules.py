@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from typing import Literal
@@ -85,14 +85,26 @@ class Own:
     """Functions that take a row, which PostgreSQL calls for t.f, too; folded."""
     columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Columns of functions that are read like tables; the functions' names are folded."""
+    harmless: frozenset[str] = frozenset()
+    """Functions of the engine's own, in lower case, of which its catalogue says that they depend on
+    nothing but their arguments. Those that the dialect calls dangerous aren't called all the
+    same."""
 
     def folded(self) -> Own:
         """The same with all names in lower case."""
         names, types = (frozenset(map(fold_name, one)) for one in (self.functions, self.types))
-        return Own(names, types, self.others, self.of_rows, self.columns)
+        return replace(self, functions=names, types=types)
 
 
 NOTHING_OWN = Own()
+
+
+def may_call(name: str, rules: Rules, own: Own) -> bool:
+    """True for a name without a namespace that means a function of the engine's own which a query
+    may call."""
+    harmless = name in own.harmless and not rules.dangerous.fullmatch(name)
+    return harmless or name in rules.functions
+
 
 _MODULES = {"postgres": "postgres", "duckdb": "duckdb", "mysql": "mysql", "mariadb": "mysql"}
 
