@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.failures import Refused
+from sqlwright.database.mysql import LOOSELY
 from sqlwright.database.mysql.session import Session
 
 if TYPE_CHECKING:
@@ -55,9 +56,12 @@ class GuardedConnection:
         Raises Refused or PyMySQL's errors."""
         self._phase = "prepare"
         _require_query(sql)
-        if explain not in {"", EXPLAIN}:
+        if explain not in {"", EXPLAIN, LOOSELY}:
             raise Refused("this plan can't be asked for")
         self._session.begin(transaction=True)
+        if explain == LOOSELY:
+            self._session.group_loosely()
+            explain = ""
         if not self._session.columns(sql):
             raise Refused("only a plain query may run")
         self._phase = "run"

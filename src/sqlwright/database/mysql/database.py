@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from sqlwright.database.address import Address
 from sqlwright.database.guarded import SCHEMA_SECONDS, named_tables
+from sqlwright.database.mysql import LOOSELY
+from sqlwright.database.mysql.grouping import is_determined
 from sqlwright.database.mysql.introspect import Server, places, read_schema, read_server
 from sqlwright.database.mysql.login import read_login
 from sqlwright.database.mysql.marks import RECENT_SECONDS, Changes, read_changes
@@ -18,15 +20,17 @@ from sqlwright.database.mysql.routines import named_routines
 from sqlwright.database.rights import LoginRights
 from sqlwright.database.served import ServedDatabase
 from sqlwright.database.workers.engine import Place
+from sqlwright.database.workers.process import Stop
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.guards.rules import NOTHING_OWN, Readable
+from sqlwright.sql.reading import read_facts
 from sqlwright.sql.tokens import UnreadableQuery
 from sqlwright.sql.tree import StopReading
-from sqlwright.types import ErrorCause
+from sqlwright.types import ErrorCause, ExecutionResult
 from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost
 
@@ -78,7 +82,7 @@ class MysqlDatabase(ServedDatabase):
         pass. Raises DatabaseUnavailable and ConfigError."""
         self.check_address(address)
         self._options = options_of(address)
-        self._paths: dict[str, tuple[str, ...]] = {}
+        self._read_last = Schema("", ())
         self._named_at = float("-inf")
         self._functions: tuple[OwnFunction, ...] = ()
         self._own = NOTHING_OWN
@@ -203,7 +207,7 @@ class MysqlDatabase(ServedDatabase):
         name, server = self._address.name, self._server
         schema = self._read(lambda reader: read_schema(reader, name, server), seconds, stop)
         with self._lock:
-            self._paths = {table.name: table.path for table in schema.tables}
+            self._read_last = schema
             self._named_at = time.monotonic()
         return schema
 
@@ -220,13 +224,21 @@ class MysqlDatabase(ServedDatabase):
     def _readable(self, age: float, stop: StopReading | None) -> Readable:
         """Names of the tables that may be read, no older than that."""
         with self._lock:
-            paths, read = self._paths, self._named_at
-        if time.monotonic() - read > age or not paths:
-            self._whole(SCHEMA_SECONDS, stop)
-            with self._lock:
-                paths = self._paths
-        listed = paths if self._tables is None else self._tables
-        return frozenset(paths[name] for name in listed if name in paths)
+            schema, read = self._read_last, self._named_at
+        if time.monotonic() - read > age or not schema.tables:
+            schema = self._whole(SCHEMA_SECONDS, stop)
+        listed = self._tables
+        return frozenset(
+            table.path for table in schema.tables if listed is None or table.name in listed
+        )
+
+    def _run(self, what: Mapping[str, str], limits: Limits, stop: Stop) -> ExecutionResult:
+        sql = what["sql"]
+        if self.dialect == "mariadb" and not what["explain"] and "group" in sql.lower():
+            facts = read_facts(sql, self._read_last)
+            if facts is not None and is_determined(facts, self._read_last):
+                what = {**what, "explain": LOOSELY}
+        return super()._run(what, limits, stop)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         server = getattr(self, "_server", None)

@@ -4,8 +4,9 @@ to it.
 Whatever the server's own settings are, a session has these: text in utf8mb4; a backslash in quotes
 escapes and double quotes hold text, as MySQL has it from the start (no NO_BACKSLASH_ESCAPES, no
 ANSI_QUOTES, no PIPES_AS_CONCAT), so that the tree check and the server read one text alike;
-ONLY_FULL_GROUP_BY; read-only transactions; limits of time and of waiting for locks. One text is one
-statement, and no file of this machine is ever sent.
+ONLY_FULL_GROUP_BY, but for queries whose groups determine what they show; read-only transactions;
+limits of time and of waiting for locks. One text is one statement, and no file of this machine is
+ever sent.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ _NO_TLS = 2026
 """The client's number of the error of a connection that can't be encrypted."""
 _LEAST = {True: (10, 2, 4), False: (5, 7, 8)}
 """Versions of MariaDB and of MySQL that have all that is set here."""
-_MODE = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+_GROUPS = "ONLY_FULL_GROUP_BY,"
+_MODE = f"{_GROUPS}STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 _SETTINGS = {
     "sql_mode": f"'{_MODE}'",
     "autocommit": "1",
@@ -105,6 +107,10 @@ class Session:
                 raise
             self.connect()
             self._begin(transaction)
+
+    def group_loosely(self) -> None:
+        """Let a query show what isn't in its GROUP BY, until the session is reset."""
+        self._connection.query(f"SET SESSION sql_mode = '{_MODE.removeprefix(_GROUPS)}'")
 
     def columns(self, sql: str) -> int:
         """The number of columns that a statement gives, as the server prepares it; nothing of it

@@ -29,20 +29,16 @@ _GROUPS = """
     total
 """
 _JSON = """
-    -> ->> json json_array json_array_insert json_array_length json_each json_error_position
-    json_extract json_group_array json_group_object json_insert json_object json_patch json_pretty
-    json_quote json_remove json_replace json_set json_tree json_type json_valid jsonb jsonb_array
-    jsonb_array_insert jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert jsonb_object
-    jsonb_patch jsonb_remove jsonb_replace jsonb_set subtype
+    -> ->> json json_array json_array_length json_each json_error_position json_extract
+    json_group_array json_group_object json_insert json_object json_patch json_pretty json_quote
+    json_remove json_replace json_set json_tree json_type json_valid jsonb jsonb_array
+    jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert jsonb_object jsonb_patch
+    jsonb_remove jsonb_replace jsonb_set subtype
 """
 _SEARCH = "bm25 highlight snippet"
-_PLACES = """
-    geopoly_area geopoly_bbox geopoly_blob geopoly_ccw geopoly_contains_point geopoly_group_bbox
-    geopoly_json geopoly_overlap geopoly_regular geopoly_svg geopoly_within geopoly_xform
-"""
 
 FUNCTIONS = frozenset(
-    f"{_NUMBERS}{_TEXT}{_TIME}{_CHOICE}{_GROUPS}{_JSON}{_SEARCH}{_PLACES}".split(),
+    f"{_NUMBERS}{_TEXT}{_TIME}{_CHOICE}{_GROUPS}{_JSON}{_SEARCH}".split(),
 )
 """Names as SQLite's authorizer gives them, in lower case."""
 
