@@ -169,3 +169,23 @@ def test_an_index_of_places_is_listed_after_analyze(tmp_path: Path) -> None:
         with pytest.raises((Refused, *FAILURES)):
             list(guarded.execute(sql)[1])
     guarded.close()
+
+
+def test_a_few_of_many_tables_are_read_alone(tmp_path: Path) -> None:
+    path = tmp_path / "many.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        "CREATE TABLE kinds (id INTEGER PRIMARY KEY, name TEXT);"
+        "CREATE TABLE things (id INTEGER PRIMARY KEY, kind REFERENCES kinds (id), x REFERENCES t9);"
+        "INSERT INTO kinds VALUES (1, 'a'); PRAGMA writable_schema = ON;"
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) "
+        "INSERT INTO sqlite_schema SELECT 'table', 't' || i, 't' || i, 2, "
+        "'CREATE TABLE t' || i || ' (id INTEGER PRIMARY KEY, name TEXT)' FROM n;"
+    )
+    connection.close()
+    with open_database(str(path), tables=["things", "kinds"]) as database:
+        schema = database.schema()
+        assert [table.name for table in schema.tables] == ["kinds", "things"]
+        assert [key.target_table for key in schema.foreign_keys] == ["kinds"]
+        assert database.execute("SELECT name FROM kinds", Run()).rows == (("a",),)
+        assert database.execute("SELECT name FROM t9", Run()).error is not None

@@ -39,7 +39,8 @@ _HINTS: Mapping[ErrorCause, str] = {
     "locked": "Close the program that holds it, or try again in a moment.",
     "damaged": "If it is encrypted, decrypt a copy; else restore a backup, or try "
     "`sqlite3 FILE .recover`.",
-    "slow": "It may have views of views that multiply: drop those in a copy.",
+    "slow": "It may have very many tables, all of which SQLite reads first, or views of views that "
+    "multiply: ask a copy that has only what you need.",
 }
 
 OPEN_SECONDS = 3.0
@@ -121,7 +122,7 @@ class SqliteDatabase(GuardedDatabase):
             self.reader(seconds=min(seconds, SCHEMA_SECONDS)) as connection,
             self._reading_errors(),
         ):
-            schema = read_schema(connection, self._file.path.stem)
+            schema = read_schema(connection, self._file.path.stem, self._tables)
         return schema if self._tables is None else schema.only(self._tables)
 
     def cost(self, sql: str, run: Run) -> QueryCost:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from sqlwright.database.reader import DatabaseReader
@@ -36,13 +36,17 @@ LONGEST_DEFINITION = 4_000
 """Characters of a view's query that is kept; a longer one isn't, since half of one misleads."""
 
 
-def read_schema(connection: DatabaseReader, name: str) -> Schema:
-    """The whole schema in stored order. Raises the binding's errors when the file is damaged."""
-    listed = [(str(n), str(kind), str(sql)) for n, kind, sql in connection.rows(_TABLES)]
+def read_schema(
+    connection: DatabaseReader, name: str, only: Collection[str] | None = None
+) -> Schema:
+    """The whole schema, or that of some tables only, in stored order. Raises the binding's errors
+    when the file is damaged."""
+    rows = connection.rows(_TABLES)
+    listed = [(str(n), str(k), str(sql)) for n, k, sql in rows if only is None or n in only]
     kinds = {table: kind for table, kind, _ in listed}
     definitions = {table: _view_query(sql) for table, kind, sql in listed if kind == "view"}
     columns: dict[str, list[tuple[Column, int]]] = defaultdict(list)
-    for table, column, declared, required, key, hidden in _each(connection, _COLUMNS, kinds):
+    for table, column, declared, required, key, hidden in _each(connection, _COLUMNS, kinds, only):
         if table in kinds and hidden != _HIDDEN:
             made = Column(
                 name=str(column),
@@ -65,7 +69,7 @@ def read_schema(connection: DatabaseReader, name: str) -> Schema:
         if columns[table]
     )
     schema = Schema(name, tables)
-    return Schema(name, tables, tuple(_foreign_keys(_each(connection, _KEYS, kinds), schema)))
+    return Schema(name, tables, tuple(_foreign_keys(_each(connection, _KEYS, kinds, only), schema)))
 
 
 def _view_query(create: str) -> str:
@@ -77,11 +81,14 @@ def _view_query(create: str) -> str:
     return query if len(query) <= LONGEST_DEFINITION else ""
 
 
-def _each(connection: DatabaseReader, sql: str, names: Iterable[str]) -> list[tuple[Any, ...]]:
+def _each(
+    connection: DatabaseReader, sql: str, names: Collection[str], only: object
+) -> list[tuple[Any, ...]]:
     """All rows at once; when one object spoils that (a view of a lost table, a virtual table of an
     unknown module), object by object without the broken ones."""
     try:
-        return list(connection.rows(sql.format(one="")))
+        some = "" if only is None else f"AND s.name IN ({', '.join('?' * len(names))})"
+        return list(connection.rows(sql.format(one=some), tuple(names) if some else ()))
     except FAILURES as error:
         if explain_failure(error).kind != "sql":
             raise

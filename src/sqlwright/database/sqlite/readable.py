@@ -23,10 +23,9 @@ _STORED = """
     FROM sqlite_schema WHERE type IN ('table', 'view')
 """
 _OBJECTS = """
+    WITH l AS MATERIALIZED (SELECT name, type FROM pragma_table_list WHERE schema = 'main')
     SELECT s.name, l.type, s.sql, s.tbl_name, s.type
-    FROM sqlite_schema AS s
-    LEFT JOIN pragma_table_list AS l
-        ON l.name = s.name AND l.schema = 'main' AND s.type IN ('table', 'view')
+    FROM sqlite_schema AS s LEFT JOIN l ON l.name = s.name AND s.type IN ('table', 'view')
     ORDER BY s.type = 'view', s.type = 'index', s.rowid
 """
 
