@@ -28,6 +28,7 @@ from sqlwright.boundary.arguments import (
     checked,
     takes_one,
 )
+from sqlwright.caveats import Look, examined
 from sqlwright.comparison.records import Comparison
 from sqlwright.confidence.own import CalibrationReport
 from sqlwright.confidence.refitting import GoldenQuestion
@@ -42,11 +43,12 @@ from sqlwright.protocols import ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import chosen_answer, never_begun, query_answer
 from sqlwright.running.calibrating import Asker, Progress, calibrated
+from sqlwright.running.grounds import caution_in
 from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace, with_cost
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
 from sqlwright.settings.defaults import Defaults, Target
-from sqlwright.types import Answer, Question, State, Turn
+from sqlwright.types import Answer, Candidate, Question, State, Turn
 
 Overrides = Annotated[
     Mapping[str, Sequence[str]] | None,
@@ -182,7 +184,8 @@ class Session:
             trace.begin(question, workspace, self.recipe.source, self.models.default)
             choice = offered[number - 1]
             trace.run.events(ChoiceMade(answer.trace_id, asked.text, number, choice.text))
-            return trace.end(chosen_answer(answer, choice, workspace))
+            caution = caution_in(workspace, run)
+            return trace.end(chosen_answer(answer, choice, workspace, caution))
 
     @checked
     def calibrate(
@@ -225,7 +228,9 @@ class Session:
         """
         with self._running(seconds, cancelled) as run, self._opened.using(run) as workspace:
             result = workspace.database.execute(sql, run)
-            answer = query_answer(sql, result, workspace.schema)
+            own = Candidate(sql, "user", result=result, dialect=workspace.database.dialect)
+            notes = examined(own, Look.at(workspace, run)).told()
+            answer = query_answer(sql, result, workspace.schema, notes)
             return with_cost(answer, workspace, run)
 
     sql = run_sql

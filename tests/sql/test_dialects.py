@@ -29,7 +29,7 @@ from sqlwright.sql.reading import (
 )
 from sqlwright.sql.rewriting import rename_tables
 from sqlwright.sql.shape.tree import shaped_tree
-from sqlwright.sql.tied import settled_groups, settled_order, tied_rows
+from sqlwright.sql.tied import cuts, ranked, settled_groups, settled_order, with_equal_rows
 
 CASES = Path(__file__).parents[1] / "cases" / "dialects"
 DIALECTS = ("sqlite", "postgres", "duckdb", "mysql", "mariadb", "snowflake", "bigquery", "tsql")
@@ -151,7 +151,13 @@ def test_what_no_dialect_reads_says_nothing(sql: str, dialect: str) -> None:
     assert not has_order_by(sql, dialect)
     assert not computes_within(sql, dialect)
     assert format_sql(sql, dialect) == sql
-    assert tied_rows(sql, dialect) is rename_tables(sql, {"a": "b"}, dialect) is None
+    assert not list(cuts(sql, dialect, 1))
+    assert (
+        with_equal_rows(sql, dialect)
+        is ranked(sql, dialect)
+        is rename_tables(sql, {"a": "b"}, dialect)
+        is None
+    )
     assert settled_order(sql, 1, dialect, descending=True) is None
     assert settled_groups(sql, dialect, highest=True) is None
     assert calculations(sql, dialect).functions == frozenset()
@@ -226,7 +232,8 @@ WRITTEN = [
 def test_queries_made_of_others_are_in_their_dialect(dialect: str, sql: str, kept: str) -> None:
     schema = shop(dialect)
     made = [
-        tied_rows(sql, dialect),
+        next(cuts(sql, dialect, 1)).sql,
+        with_equal_rows(sql, dialect),
         settled_order(sql, 1, dialect, descending=True),
         rename_tables(sql, {"customers": "people"}, dialect),
         *neighbours(sql, schema),

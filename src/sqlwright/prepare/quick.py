@@ -7,7 +7,7 @@ tables whole in the order of their size, and the different texts of what is stil
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -22,6 +22,7 @@ from sqlwright.catalog.scan import (
     TableScan,
     is_indexable,
     scan_source,
+    scan_table,
     unread,
 )
 from sqlwright.catalog.statements.sampling import Sources, different_texts
@@ -53,6 +54,10 @@ DISTINCT_SECONDS = 0.4
 """A column's share of time when only its different texts are read."""
 DISTINCT_TEXTS = 20_000
 """Different texts at most of a column of which only these are read."""
+OWN_ROWS = 20_000
+"""Rows read of a table at most where a query of one's own needs a few of its columns."""
+OWN_SECONDS = 0.5
+"""For all of these; chosen: somebody waits for the rows."""
 
 
 @dataclass
@@ -108,6 +113,31 @@ def scan_quickly(database: Database, schema: Schema, run: Run, seconds: float) -
     steady = replace(_steady(schema, rounds), unmatched=unmatched)
     catalog = Catalog(schema, tables, profiles, notes, unmatched, steady)
     return QuickScan(catalog, values, uncounted, whole)
+
+
+def column_profiles(
+    database: Database, schema: Schema, refs: Sequence[ColumnRef], run: Run
+) -> Mapping[ColumnRef, ColumnProfile]:
+    """The profiles of some stored columns; those that can't be read in time are left out. Raises
+    `Cancelled`."""
+    found: dict[ColumnRef, ColumnProfile] = {}
+    if not refs:
+        return found
+    try:
+        with database.reader() as reader, TimedReader(reader, run, OWN_SECONDS) as reading:
+            for name in dict.fromkeys(ref.table for ref in refs):
+                table = schema.table(name)
+                if table is None:
+                    continue
+                own = tuple(c for c in table.columns if ColumnRef(name, c.name) in refs)
+                limits = ScanLimits(OWN_ROWS, OWN_ROWS, OWN_ROWS)
+                scan = scan_table(
+                    reading, replace(table, columns=own), limits, dialect=dialect_of(schema)
+                )
+                found |= {one.ref: one.profile for one in scan.columns if one.profile.rows}
+    except (OutOfTime, DatabaseUnavailable):
+        pass  # the query has its rows; what isn't known of its columns isn't told
+    return found
 
 
 def _steady(schema: Schema, rounds: _TableScans) -> Catalog:

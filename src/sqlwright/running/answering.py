@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import prod
 
 from sqlwright import candidates as pool
+from sqlwright.caveats import faulty
 from sqlwright.confidence.calibration import log_odds, probability
 from sqlwright.errors import Cancelled
 from sqlwright.presentation.accounting import named_words
@@ -17,11 +18,12 @@ from sqlwright.presentation.answer import NO_ROWS, shortened_words
 from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
-from sqlwright.running.grounds import author_of, basis_of
+from sqlwright.running.grounds import Caution, author_of, basis_of
 from sqlwright.running.trust import NOTHING_FITTED, Sure, Trust
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
+    CAVEATS,
     FINDINGS,
     Answer,
     Basis,
@@ -41,8 +43,8 @@ ALTERNATIVES = 4
 """Other results shown at most; chosen."""
 DOUBTFUL = 0.5
 """Confidence below which the answer says so; chosen: more likely wrong than right."""
-OF_QUERY = FINDINGS | {
-    "vetoed", "mended", "unanswered", "converted", "shortened", "only_null",
+OF_QUERY = FINDINGS | CAVEATS | {
+    "vetoed", "mended", "unanswered", "converted", "shortened", "only_null", "equal_rows",
 }  # fmt: skip
 """Kinds of notes that are about one query and its rows."""
 AS_LIKELY = 2 / 3
@@ -57,7 +59,7 @@ def answer_from(
     `stopped` is the note on the error that ended the steps early; None when none did. `trust` says
     how sure the answer may be.
     """
-    state, sure = trust.applied(state, workspace.schema)
+    state, sure = trust.cautioned(state, workspace.schema)
     chosen = state.selected
     answer = Answer(
         status="failed",
@@ -102,7 +104,9 @@ def never_begun(question: Question, error: Cancelled) -> tuple[Answer, State]:
     return answer, State(question, SchemaView(Schema("", ())))
 
 
-def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answer:
+def chosen_answer(
+    answer: Answer, choice: Choice, workspace: Workspace, caution: Caution | None = None
+) -> Answer:
     """The answer by a reading that was chosen of its question back.
 
     It is as sure as that one of the readings is right; the others are ruled out. Times and usage
@@ -131,7 +135,7 @@ def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answe
         warnings=tuple(note for note in answer.warnings if note.kind not in OF_QUERY),
     )
     return replace(
-        answer_from(state, workspace, None),
+        answer_from(state, workspace, None, Trust(caution=caution)),
         interval=interval,
         basis=basis,
         recipe=answer.recipe,
@@ -166,8 +170,10 @@ def _moved(interval: tuple[float, float] | None, by: float) -> tuple[float, floa
     return low, high
 
 
-def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
-    """The answer for a query of the user's own and its result."""
+def query_answer(
+    sql: str, result: ExecutionResult, schema: Schema, notes: tuple[Note, ...] = ()
+) -> Answer:
+    """The answer for a query of the user's own and its result, with notes on both."""
     answer = Answer(
         status="answered" if result.ok else "failed",
         question="",
@@ -177,7 +183,7 @@ def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
         rows=result.rows,
         truncated=result.truncated,
         shortened=result.shortened,
-        warnings=_shortened(result),
+        warnings=(*notes, *_shortened(result)),
         times=(StepTime("execute", result.elapsed),),
         seconds=result.elapsed,
         confidence=None,
@@ -349,6 +355,8 @@ def _unmeasured_doubt(chosen: Candidate, basis: Basis) -> str:
     strongly against it. No number is compared with a threshold that was meant for probabilities."""
     if chosen.vetoes:
         return chosen.vetoes[0].message
+    if caveats := faulty(chosen):
+        return caveats[0].text
     grave = [sign.text for sign in basis.signs if sign.grave and not sign.favours]
     if grave:
         return grave[0]

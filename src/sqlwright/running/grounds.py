@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlwright import candidates as pool
+from sqlwright.caveats import Look, cautioned
+from sqlwright.protocols import Run, Workspace
 from sqlwright.types import Author, Basis, Candidate, Sign, State
+
+Caution = Callable[[State], State]
+"""Adds to a state what the data does in its choice."""
 
 
 def author_of(chosen: Candidate, state: State) -> Author:
@@ -33,3 +39,15 @@ def basis_of(state: State, chosen: Candidate) -> Basis:
     most = 2 * passed >= len(judged)
     sign = Sign("tests", f"it passes {passed} of {len(judged)} unit tests", most, grave=not most)
     return replace(known, signs=(sign, *known.signs))
+
+
+def caution_in(workspace: Workspace, run: Run) -> Caution:
+    """Each query is looked at once; an embedded model's is put right."""
+    look = Look.at(workspace, run)
+
+    def caution(state: State) -> State:
+        chosen = state.selected
+        mends = chosen is not None and author_of(chosen, state) in {"embedded", "stand_in"}
+        return cautioned(state, look, mends=mends)
+
+    return caution

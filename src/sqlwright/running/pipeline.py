@@ -18,6 +18,7 @@ from sqlwright.errors import Cancelled, SqlwrightError, UserError
 from sqlwright.events import Event, EventSink, StateReached, StepEnded, StepStarted
 from sqlwright.protocols import Context, ModelsByRole, Run, Step, Workspace
 from sqlwright.running.answering import answer_from
+from sqlwright.running.grounds import caution_in
 from sqlwright.running.trust import Trust
 from sqlwright.schema import SchemaView
 from sqlwright.sql.tree import stopped_by
@@ -49,7 +50,8 @@ class Pipeline:
         if note := second_question_note(question.text):
             start = start.warn("second_question", note)
         progress = _Progress(start, run.events)
-        trust = Trust(models, own)
+        caution = caution_in(workspace, run)
+        trust = Trust(models, own, caution)
         context = Context(workspace, run.fork(progress), models, trust.weighed)
         stopped: Note | None = None
         began = run.clock()
@@ -69,7 +71,7 @@ class Pipeline:
             usage=run.spending.total,
             usage_by_step=run.spending.by_step,
         )
-        return answer, state
+        return answer, caution(state)
 
 
 @dataclass

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from sqlwright.caveats import faulty
 from sqlwright.confidence.calibration import log_odds
 from sqlwright.confidence.measures import Seen, measured
 from sqlwright.confidence.own import OwnCalibration
 from sqlwright.errors import ConfigError, ModelUnavailable
 from sqlwright.protocols import ModelsByRole
 from sqlwright.protocols.models import Calibrates, Probability
-from sqlwright.running.grounds import author_of, basis_of
+from sqlwright.running.grounds import Caution, author_of, basis_of
 from sqlwright.schema import Schema
 from sqlwright.types import Candidate, State
 
@@ -38,6 +39,7 @@ class Trust:
     models: ModelsByRole = field(default_factory=dict)
     own: OwnCalibration | None = None
     """The one of this database, recipe and model, if there is any."""
+    caution: Caution | None = None
 
     def applied(self, state: State, schema: Schema) -> tuple[State, Sure]:
         """The state with how sure its choice, or what came nearest to one, and the other candidates
@@ -54,6 +56,20 @@ class Trust:
         if state.confidence is None:
             return state.evolve(confidence=sure.value), replace(told, counted=True)
         return _beside(state, sure, by), told
+
+    def cautioned(self, state: State, schema: Schema) -> tuple[State, Sure]:
+        """`applied`, and the effects of the data on the choice: where they aren't put right it is
+        `FAULTY` sure at most."""
+        state, sure = self.applied(state, schema)
+        state = state if self.caution is None else self.caution(state)
+        if state.confidence is None or state.selected is None or not faulty(state.selected):
+            return state, sure
+        chosen = replace(state.selected, confidence=min(state.confidence, FAULTY))
+        if sure.interval is not None:
+            low, high = (min(end, FAULTY) for end in sure.interval)
+            sure = replace(sure, interval=(low, high))
+        others = tuple(chosen if one.id == chosen.id else one for one in state.candidates)
+        return state.evolve(selected=chosen, candidates=others, confidence=chosen.confidence), sure
 
     def weighed(self, state: State, schema: Schema) -> State:
         """The state alone of `applied`."""

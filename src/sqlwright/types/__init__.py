@@ -17,7 +17,7 @@ from sqlwright.types.account import Account, AskedPhrase, PhraseKind
 from sqlwright.types.candidates import Candidate
 from sqlwright.types.examples import ColumnExamples
 from sqlwright.types.links import ColumnLink, DescriptionMatch, Entity, TableLink, TableSummary
-from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
+from sqlwright.types.notes import CAVEATS, FINDINGS, Note, NoteKind, Veto, VetoKind
 from sqlwright.types.outcome import (
     Author,
     Basis,
@@ -44,6 +44,7 @@ from sqlwright.types.sub_questions import SubQuestion
 from sqlwright.types.values import ValueMatch
 
 __all__ = [
+    "CAVEATS",
     "FINDINGS",
     "Account",
     "Answer",

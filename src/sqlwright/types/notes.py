@@ -8,6 +8,7 @@ from typing import Literal
 NoteKind = Literal[
     "stopped", "vetoed", "mended", "unanswered",
     "fan_out", "text_as_number", "order_by_digits", "replaced", "converted",
+    "null_first", "text_among_numbers", "tied", "equal_rows",
     "shortened", "only_null", "date", "second_question", "database",
     "left_out", "budget", "stand_in", "model", "schema", "embedder", "critic", "record",
 ]  # fmt: skip
@@ -18,6 +19,10 @@ FINDINGS: frozenset[NoteKind] = frozenset(
     {"fan_out", "text_as_number", "order_by_digits", "replaced"}
 )
 """Kinds that machine checks of a query give."""
+CAVEATS: frozenset[NoteKind] = frozenset(
+    {"null_first", "order_by_digits", "text_among_numbers", "tied"}
+)
+"""Kinds of what the data does to a query's order, comparisons and sums; its answer is doubted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ def command(
     """Check, explain or run a query of your own, under the guard.
 
     The guard is that of generated queries: only one query that reads is ever run, within limits
-    of time, memory and rows. Ends with code 7 when the guard refuses, 12 on an SQL error.
+    of time, memory and rows. Notes say where NULL, equal rows or numbers held as text decide what
+    comes. Ends with code 7 when the guard refuses, 12 on an SQL error.
     """
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, check=check, explain=explain)
     target = read_target(words or (), database, what="query", accepted=accept_login)
@@ -58,7 +59,7 @@ def command(
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.answer import DisplayOptions
     from sqlwright.cli.views.ask import show_rows
-    from sqlwright.cli.views.sql import check_lines, execute, raise_failure
+    from sqlwright.cli.views.sql import check_lines, execute, look_at, notes_on, raise_failure
     from sqlwright.database import open_database
     from sqlwright.running.answering import query_answer
 
@@ -89,7 +90,9 @@ def command(
         if interrupted:
             return INTERRUPTED
         raise_failure(result, opened)
-        answer = query_answer(target.text, result, opened.schema())
+        schema = opened.schema()
+        notes = notes_on(target.text, result, look_at(opened, schema))
+        answer = query_answer(target.text, result, schema, notes)
     finally:
         opened.close()
     show_rows(screen, answer, form, max_rows=max_rows)

@@ -13,12 +13,13 @@ from rich.text import Text
 from sqlwright.cli.failure import QueryError
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import DisplayOptions, sql_lines
+from sqlwright.cli.views.answer import DisplayOptions, sql_lines, warning_lines
 from sqlwright.errors import Cancelled, TooCostly, UnsafeQuery
 from sqlwright.presentation.costs import cost_words
-from sqlwright.types import ErrorCause, ExecutionResult
+from sqlwright.types import ErrorCause, ExecutionResult, Note
 
 if TYPE_CHECKING:
+    from sqlwright.caveats import Look
     from sqlwright.protocols import Database, Limits
     from sqlwright.schema import Schema
     from sqlwright.types.plans import QueryCost
@@ -77,6 +78,24 @@ def _meant(names: Sequence[str]) -> str:
     return f"Did you mean {' or '.join(clean(name, 120) for name in names)}?" if names else ""
 
 
+def notes_on(sql: str, result: ExecutionResult, look: Look) -> tuple[Note, ...]:
+    """Notes on the effects of the data on a query that ran."""
+    from sqlwright.caveats import examined
+    from sqlwright.types import Candidate
+
+    return examined(Candidate(sql, "user", result=result), look).told()
+
+
+def look_at(database: Database, schema: Schema) -> Look:
+    """The database with profiles of the columns that a query makes doubtful, read then."""
+    from sqlwright.caveats import Look
+    from sqlwright.prepare.quick import column_profiles
+    from sqlwright.protocols import Run
+
+    run = Run()
+    return Look(database, schema, lambda refs: column_profiles(database, schema, refs, run), run)
+
+
 def raise_failure(result: ExecutionResult, database: Database) -> None:
     """Turn a failed execution into the error that the command ends with."""
     error = result.error
@@ -103,6 +122,7 @@ def check_lines(
     """Lines saying that the guard lets `sql` pass, what it reads, and on request how the database
     would go about it. Raises UnsafeQuery, and QueryError when the database can't make sense of
     it."""
+    from sqlwright.caveats import expected
     from sqlwright.sql.reading import columns_used, format_sql, tables_used
     from sqlwright.sql.tokens import UnreadableQuery
 
@@ -125,6 +145,7 @@ def check_lines(
     if cost.told:
         words = f"about {cost_words(cost)}, by the database's estimate"
         yield from labelled("reads", [Text(words)], display.width)
+    yield from warning_lines(expected(sql, look_at(database, schema)), display)
     if plan:
         yield Text()
         yield from sql_lines(format_sql(sql, database.dialect), display, database.dialect)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from sqlwright.evaluation.error_classes.classes import Finding
 from sqlwright.evaluation.error_classes.reading.said import Said
-from sqlwright.sql.tied import tied_rows
+from sqlwright.sql.tied import cuts
 from sqlwright.types import ExecutionResult
 
 Execute = Callable[[str], ExecutionResult]
@@ -27,10 +27,10 @@ def gold_doubts(gold: Said, result: ExecutionResult, execute: Execute) -> Iterat
         yield Finding("gold", "gold gives no rows", weak=True)
     limit = gold.facts.limit
     full = limit is not None and 0 < limit <= len(result.rows)
-    wider = tied_rows(gold.sql, gold.schema.dialect) if full else None
-    if wider is None or limit is None:
+    cut = next(cuts(gold.sql, gold.schema.dialect, 1), None) if full else None
+    if cut is None or limit is None or not cut.whole or cut.first:
         return
-    found, count = execute(wider), len(gold.facts.order)
+    found, count = execute(cut.sql), len(gold.facts.order)
     if not found.ok or len(found.rows) <= limit:
         return
     last, beyond = found.rows[limit - 1], found.rows[limit]

@@ -18,6 +18,10 @@ RULES: Mapping[str, tuple[Severity, str]] = {
     "repeated": ("warning", "the question stands there twice"),
     "nothing": ("warning", "gold says nothing: any wrong query that finds nothing is right, too"),
     "chance": ("warning", "chance or the day decides what gold shows"),
+    "data": (
+        "warning",
+        "NULL, equal rows or text among numbers decide what gold shows",
+    ),
     "disagree": ("warning", "several gold queries, which give different results"),
     "readings": ("warning", "the question can be read in another way, with another result"),
 }

@@ -9,6 +9,7 @@ from itertools import combinations, groupby
 
 from sqlwright.api import Session
 from sqlwright.candidates import is_empty_answer
+from sqlwright.caveats import Look, examined
 from sqlwright.datasets.example import Dataset, Example
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.evaluation.error_classes.classify import read_both
@@ -138,10 +139,15 @@ class _Examined:
             rows = "no rows" if not gold.result.rows else "nothing but NULL or 0"
             yield _fault("nothing", self.example, f"it gives {rows}: {gold.sql}")
         said, _ = read_both(gold.sql, gold.sql, self.session.workspace.schema)
-        doubts = () if said is None else gold_doubts(said, gold.result, self._run)
+        doubts = [] if said is None else list(gold_doubts(said, gold.result, self._run))
+        said_so = any("equal by its order" in doubt.evidence for doubt in doubts)
         for doubt in doubts:
             if gold.result.rows:
                 yield _fault("chance", self.example, doubt.evidence)
+        look = Look.at(self.session.workspace, Run())
+        for note in examined(gold, look).told():
+            if note.kind != "tied" or not said_so:
+                yield _fault("data", self.example, f"{note.text}: {gold.sql}")
         if varies_by_itself(gold.sql, self.session.workspace.schema.dialect):
             told = "it gives other rows another day, or each time"
             yield _fault("chance", self.example, f"{told}: {gold.sql}")

@@ -181,13 +181,10 @@ class TypedWriter(ExpressionWriter):
         return marked.replace("(*)", f"({self.number(inner)})", 1)
 
     def term(self, term: f.OrderTerm) -> str:
-        """A term of ORDER BY; NULL is the least, as SQLite has it."""
+        """A term of ORDER BY; NULL isn't the greatest, and nobody asked for it to be the least."""
         text = super().term(term)
-        if not self.words.nulls or not self.can_be_null(term.expression):
-            return text
-        if not term.descending:
-            return text if self._nulls == "small" else f"{text} NULLS FIRST"
-        return f"{text} NULLS LAST" if self._nulls == "large" else text
+        first = term.descending and self._nulls == "large" and self.words.nulls
+        return f"{text} NULLS LAST" if first and self.can_be_null(term.expression) else text
 
     # ---- arithmetic and functions
 

@@ -66,7 +66,7 @@ def in_shape(
     # Parents come after their parts, so that a rule sees these in shape.
     for node in reversed(list(whole.walk(bfs=True))):
         if isinstance(node, exp.Identifier):
-            _fold(node, dialect)
+            fold(node, dialect)
             continue
         if isinstance(node, exp.Column) and fold_name(node.name) in days:
             node.meta[DAY] = True
@@ -84,7 +84,7 @@ def in_shape(
     return whole
 
 
-def _fold(node: exp.Identifier, dialect: Dialect) -> None:
+def fold(node: exp.Identifier, dialect: Dialect) -> None:
     """A name without quotes as the engine looks for it."""
     if dialect.case == "blind" or node.args.get("quoted"):
         return

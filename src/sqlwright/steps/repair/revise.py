@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from sqlwright.candidates import is_empty_answer, result_rank, valid
-from sqlwright.messages import Message, Text
+from sqlwright.caveats import Look, expected
+from sqlwright.messages import Message, Span, Text
 from sqlwright.prompts.demonstrations import load_revisions, texts
 from sqlwright.prompts.fitting import Fitted, Portion, fit
 from sqlwright.prompts.sampling import Sampling
@@ -22,7 +23,7 @@ from sqlwright.steps.repair.literals import ALIKE, mend
 from sqlwright.steps.repair.mending import Looked, Mending, outcome
 from sqlwright.steps.showing import Style
 from sqlwright.steps.task import task
-from sqlwright.types import Candidate, Note, State
+from sqlwright.types import CAVEATS, Candidate, Note, State
 
 SOURCE = "repair.revise"
 
@@ -135,7 +136,8 @@ class Revise(Mending):
     def fitted(self, looked: Looked, state: State, context: Context) -> Fitted:
         """The prompt about it, with worked examples that fit its faults."""
         candidate = looked.candidate
-        notes = findings(candidate, context.workspace)
+        look = Look.at(context.workspace, context.run)
+        notes = (*findings(candidate, context.workspace), *expected(candidate.sql, look))
         demonstrations = self._demonstrations(looked, bool(notes), state, context)
         how = self.shown
 
@@ -183,5 +185,9 @@ class Revise(Mending):
 
 
 def _noticed(note: Note) -> Text:
-    """A finding of the machine's own checks, which name tables and columns."""
-    return plain_text("Noticed by machine: ") + schema_text(f"{note.text}.")
+    """A finding of the machine's own checks: tables and columns, and of caveats stored values."""
+    told = schema_text(f"{note.text}.")
+    if note.kind in CAVEATS:
+        less = "NULL or text decides its order, comparison or sum."
+        told = Text((Span(f"{note.text}.", "value", less),))
+    return plain_text("Noticed by machine: ") + told

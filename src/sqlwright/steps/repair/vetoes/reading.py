@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from sqlwright.english.words import Token, split_name, stem, tokens
 from sqlwright.errors import UnsupportedQuery
@@ -18,42 +18,16 @@ from sqlwright.form.walking import inside, own, own_tables
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.declared_types import type_class
+from sqlwright.sql.hazards.held import held
 from sqlwright.types import Cell, State, ValueMatch, Veto
+
+if TYPE_CHECKING:
+    from sqlwright.catalog.records import ColumnProfile
 
 SEARCHED = 60
 """Most stored values looked at for a name that the query doesn't use; chosen."""
 SUMMABLE = frozenset({"number_text", "year"})
 """Formats of texts that SQLite adds up as the numbers they are."""
-
-
-class Written(Protocol):
-    """A way in which a column's values are written; `catalog.formats.Format` is one."""
-
-    @property
-    def name(self) -> str: ...
-
-
-class Profile(Protocol):
-    """Facts about a column's content that the rules use; `catalog.records.ColumnProfile` is one."""
-
-    @property
-    def rows(self) -> int: ...
-    @property
-    def nulls(self) -> int: ...
-    @property
-    def distinct(self) -> int: ...
-    @property
-    def minimum(self) -> Cell: ...
-    @property
-    def maximum(self) -> Cell: ...
-    @property
-    def formats(self) -> Sequence[Written]: ...
-    @property
-    def main_storage(self) -> str: ...
-    @property
-    def indexing(self) -> str: ...
-    @property
-    def storage(self) -> Mapping[str, int]: ...
 
 
 @dataclass(frozen=True)
@@ -103,7 +77,7 @@ class Reading:
         """The linker's probability that the question needs a column, in [0, 1]."""
         return self._linked.get(ref, 0.0)
 
-    def profile(self, ref: ColumnRef) -> Profile | None:
+    def profile(self, ref: ColumnRef) -> ColumnProfile | None:
         """The profile of a column; None when nobody looked."""
         catalog = self.workspace.catalog
         return None if catalog is None else catalog.columns.get(ref)
@@ -156,6 +130,8 @@ class Reading:
         profile = self.profile(ref)
         if profile is None or profile.main_storage != "text":
             return False
+        if (numbers := held(profile)) is not None and not numbers.styled:
+            return False  # what stands among them is left out (`caveats`)
         return not profile.formats or profile.formats[0].name not in SUMMABLE
 
 
