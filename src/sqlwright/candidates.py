@@ -33,7 +33,8 @@ from sqlwright.schema import Schema
 from sqlwright.sql.facts import QueryFacts
 from sqlwright.sql.pieces import pieces
 from sqlwright.sql.reading import columns_used, compared_texts, has_order_by, read_facts
-from sqlwright.types import Candidate, Cell, ExecutionResult, ValueMatch
+from sqlwright.sql.shape.spelling import respelled
+from sqlwright.types import Candidate, Cell, ExecutionResult, Note, ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.form.nodes import Query
@@ -199,7 +200,12 @@ def softmax(logits: Sequence[float]) -> list[float]:
 
 def grounded(candidate: Candidate, values: Iterable[ValueMatch], schema: Schema) -> Candidate:
     """The candidate with the stored columns its query names and those of the values it compares
-    them with; for authors that give only a query."""
+    them with, its names spelt as the schema spells them; for authors that give only a query."""
+    spelt = respelled(candidate.sql, schema)
+    told = ", ".join(f"{stored} for {written}" for written, stored in spelt.names)
+    note = (Note("converted", f"names were written as the database has them: {told}"),)
+    warnings = (*candidate.warnings, *(note if told else ()))
+    candidate = replace(candidate, sql=spelt.sql, warnings=warnings)
     compared = {(one.column, one.text.strip("%")) for one in compared_texts(candidate.sql, schema)}
     return replace(
         candidate,
