@@ -6,6 +6,7 @@ what follows can't belong to it: found by reading pieces of the text as SQL, lon
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -34,7 +35,11 @@ _GOES_ON = re.compile(
     r"union|except|intersect|select|and|or|on|window|case|when|then|else|end|as|--|/\*|[(),])",
     re.IGNORECASE,
 )
-_CURLY = str.maketrans("‘’“”", "''\"\"")
+_ODD_SPACES = "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_INVISIBLE = "\u200b-\u200d\u2060\ufeff\u00ad"
+_ODD = re.compile(rf"[‘’“”‚„{_ODD_SPACES}{_INVISIBLE}]")
+_ENTITY = re.compile(r"&(?:[a-z]{2,6}|#\d{2,5}|#x[0-9a-f]{2,4});", re.IGNORECASE)
+"""A character as HTML writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +137,39 @@ def _end_of_query(text: str, start: int, how: Reading) -> tuple[int, bool]:
 
 
 def _straight(sql: str, dialect: str) -> str:
-    """The query with curly quotes outside of its strings, names and comments made straight; with
-    them it would be no SQL."""
-    if not any(char in sql for char in "‘’“”"):
+    """The query with curly quotes outside of its strings, names and comments made straight, other
+    blanks made blanks, and without what can't be seen; with them it would be no SQL."""
+    if _ODD.search(sql) is None:
         return sql
     parts: list[str] = []
     for piece in pieces(sql, dialect):
-        outside = piece.kind in {"word", "other"}
-        parts.append(piece.text.translate(_CURLY) if outside else piece.text)
+        outside = piece.kind in {"word", "other", "space"}
+        parts.append(_ODD.sub(_plain, piece.text) if outside else piece.text)
     return "".join(parts)
+
+
+def _plain(odd: re.Match[str]) -> str:
+    """SQL's own character for an odd one."""
+    if odd[0] in "‘’‚":
+        return "'"
+    if odd[0] in "“”„":
+        return '"'
+    return "" if re.match(f"[{_INVISIBLE}]", odd[0]) else " "
+
+
+def from_html(text: str, sql: str | None, dialect: str) -> str | None:
+    """The reply without HTML's way to write characters, where its query is none with it; None where
+    that isn't so. `sql` is the query that was found."""
+    if _ENTITY.search(text) is None:
+        return None
+    outside = "".join(
+        piece.text
+        for piece in pieces(f"{sql or ''};", dialect)
+        if piece.kind not in {"text", "quoted", "comment"}
+    )
+    if sql is not None and is_query(sql, dialect) and _ENTITY.search(outside) is None:
+        return None
+    return html.unescape(text)
 
 
 def first_outside(text: str, start: int, ends: Iterable[int], dialect: str) -> int | None:

@@ -22,10 +22,12 @@ from sqlwright.prompts.bare_sql import (
     FoundQuery,
     Reading,
     first_outside,
+    from_html,
     last_in_prose,
     last_statement,
 )
 from sqlwright.prompts.loose_json import Decoded, structures
+from sqlwright.sql.reading import is_query
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -160,11 +162,28 @@ def _split_thought(text: str, dialect: str = "sqlite") -> tuple[str, str]:
     if ends and not _fences(text[: ends[-1].start()], dialect):  # its opening stood in the prompt
         thoughts.append(text[at : ends[-1].start()])
         at = ends[-1].end()
+    if thoughts and not text[at:].strip():  # all of it was thought: the answer is there or nowhere
+        return "", thoughts[-1]
     return "\n".join(thoughts), text[at:]
 
 
 def _query_in(text: str, how: Reading) -> FoundQuery:
-    """The query of a reply without marked reasoning. Raises MalformedReply."""
+    """The query of a reply without marked reasoning, also where HTML's entities stand for SQL's
+    marks. Raises MalformedReply."""
+    try:
+        found = _query_as_it_is(text, how)
+    except MalformedReply:
+        if (plain := from_html(text, None, how.dialect)) is None:
+            raise
+        return _query_as_it_is(plain, how)
+    plain = from_html(text, found.sql, how.dialect)
+    if plain is None:
+        return found
+    other = _query_as_it_is(plain, how)
+    return other if is_query(other.sql, how.dialect) else found
+
+
+def _query_as_it_is(text: str, how: Reading) -> FoundQuery:
     text = text.rstrip()
     while mark := _CHAT_MARK.search(text, max(len(text) - 50, 0)):
         text = text[: mark.start()].rstrip()
