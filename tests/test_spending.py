@@ -150,3 +150,16 @@ def test_a_tenth_more_likely_right_is_worth_a_tenth(
 def test_what_came_on_top_is_the_difference() -> None:
     assert minus(Usage(3, 50, 9, 0.5), Usage(1, 20, 9, 0.25)) == Usage(2, 30, 0, 0.25)
     assert minus(Usage(3, cost=None), Usage(1)).cost is None
+
+
+def test_replies_have_a_limit_of_their_own_unless_a_budget_names_tokens() -> None:
+    spending = Spending(Budget(calls=9).capped(100))
+    assert str(spending.budget) == "9 calls, 100 tokens of replies, unless --budget names tokens"
+    first = Reservation(1, 5_000, 0.0, 80)
+    assert spending.reserve(first)
+    assert not spending.reserve(Reservation(1, 5_000, 0.0, 30))
+    spending.settle("step", first, Usage(1, 4_900, 40, 0.0))
+    assert spending.left() == Budget(calls=8, replies=60)
+    assert spending.reserve(Reservation(1, 5_000, 0.0, 60))
+    assert Budget(tokens=5).capped(100) == Budget(tokens=5)
+    assert not Budget().capped(0).limited

@@ -116,3 +116,10 @@ class Cancelled(SqlwrightError):
 
 class UnsupportedQuery(SqlwrightError):
     """The intermediate form can't express this query."""
+
+
+def explained(error: SqlwrightError) -> str:
+    """An error that ended the steps of a question early, in words for the user."""
+    if isinstance(error, Cancelled):
+        return f"stopped early: {error}"
+    return f"{error}. {error.hint}" if error.hint else str(error)

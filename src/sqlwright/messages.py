@@ -185,14 +185,21 @@ class Reply:
     cached: bool = False
     """Taken from the cache or a recording: it cost nothing."""
 
+    @property
+    def unsaid(self) -> bool:
+        """True if its text is its reasoning, as it holds nothing else."""
+        return bool(self.text) and not self.tool_calls and self.thought.endswith(self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
     """The reason a reply isn't there. Data, not an exception."""
 
-    kind: Literal["budget", "cancelled", "unavailable", "rejected", "unrecorded"]
+    kind: Literal["budget", "cancelled", "unavailable", "rejected", "unrecorded", "gone", "cut"]
     """Out of budget; the run ended; the endpoint failed, retries included; it refused the request
-    (a wrong key, an unknown model, a prompt that is too long); a replay has no such recording."""
+    (a wrong key, an unknown model, a prompt that is too long); a replay has no such recording;
+    nobody is at the address, so that nothing else is sent there for the question; the reply ended
+    at its limit of tokens, also with more room."""
     message: str
 
 

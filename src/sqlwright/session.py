@@ -344,7 +344,7 @@ class Session:
     ) -> Iterator[Run]:
         """A run with the session's defaults; `cancel` reaches it until the block ends."""
         self._check_open()
-        run = self._defaults.run(seconds, cancelled, on_event)
+        run = self._defaults.run(seconds, cancelled, on_event, self.recipe.reply_tokens)
         with self._lock:
             self._runs[run.id] = run
         try:

@@ -35,10 +35,16 @@ class Budget:
     """Prompt and reply together."""
     cost: Amount | None = None
     """US dollars."""
+    replies: Natural | None = None
+    """Tokens of replies alone, reasoning included: a model that never stops makes those."""
 
     @property
     def limited(self) -> bool:
-        return (self.calls, self.tokens, self.cost) != (None, None, None)
+        return any(each is not None for each in (self.calls, self.tokens, self.cost, self.replies))
+
+    def capped(self, replies: int) -> Budget:
+        """The same with a limit for replies, unless it names tokens."""
+        return self if self.tokens is not None or not replies else replace(self, replies=replies)
 
     def __str__(self) -> str:
         """As it is written: `$0.05, 20 calls, 50,000 tokens`."""
@@ -46,6 +52,8 @@ class Budget:
         for amount, unit in ((self.calls, "call"), (self.tokens, "token")):
             if amount is not None:
                 parts.append(f"{amount:,} {unit}{'' if amount == 1 else 's'}")
+        if self.replies is not None:
+            parts.append(f"{self.replies:,} tokens of replies, unless --budget names tokens")
         return ", ".join(parts) or "no limit"
 
 
@@ -129,6 +137,8 @@ class Reservation:
     calls: int = 1
     tokens: int = 0
     cost: float | None = 0.0
+    replies: int = 0
+    """The part of `tokens` that is replies."""
 
 
 class Spending:
@@ -177,6 +187,7 @@ class Spending:
                 None if limits.calls is None else max(limits.calls - total.calls, 0),
                 None if limits.tokens is None else max(limits.tokens - tokens, 0),
                 None if limits.cost is None else max(limits.cost - spent, 0.0),
+                None if limits.replies is None else max(limits.replies - total.reply_tokens, 0),
             )
 
     @property
@@ -209,12 +220,13 @@ class Spending:
         return total
 
     def _total(self) -> Usage:
-        """Spent and reserved together; reserved tokens count as those of prompts."""
+        """Spent and reserved together."""
         total = Usage()
         for used in self._spent.values():
             total = plus(total, used)
         for held in self._held:
-            total = plus(total, Usage(held.calls, held.tokens, 0, held.cost))
+            prompt = held.tokens - held.replies
+            total = plus(total, Usage(held.calls, prompt, held.replies, held.cost))
         return total
 
     def _fits(self, wanted: Reservation) -> bool:
@@ -225,6 +237,8 @@ class Spending:
         if limits.calls is not None and total.calls + wanted.calls > limits.calls:
             return False
         if limits.tokens is not None and tokens > limits.tokens:
+            return False
+        if limits.replies is not None and total.reply_tokens + wanted.replies > limits.replies:
             return False
         if limits.cost is None:
             return True
@@ -246,6 +260,7 @@ def plus(first: Usage, second: Usage) -> Usage:
         reasoning_tokens=first.reasoning_tokens + second.reasoning_tokens,
         cached_prompt_tokens=first.cached_prompt_tokens + second.cached_prompt_tokens,
         written_prompt_tokens=first.written_prompt_tokens + second.written_prompt_tokens,
+        unanswered=first.unanswered + second.unanswered,
     )
 
 

@@ -248,10 +248,15 @@ def test_doctor_says_which_keys_there_are_and_never_shows_them(
     assert "ANTHROPIC_API_KEY" in checks["providers"]["advice"]
 
 
+HERE = 'base_url = "http://127.0.0.1:9/v1"\n'
+OPENAI = HERE.replace("http://127.0.0.1:9", "https://api.openai.com")
+
+
 @pytest.mark.parametrize(
     ("model", "priced", "says"),
     [
-        ("openai/gpt-4.1", "", "$2 in and $8 out per million tokens (202"),
+        ("openai/gpt-4.1", OPENAI, "$2 in and $8 out per million tokens (202"),
+        ("openai/gpt-4.1", "", "its price isn't known"),
         ("openai-compatible/m", "", "its price isn't known"),
         ("openai-compatible/m", "prompt_price = 0.1\nreply_price = 0\n", "$0.1 in and $0 out per"),
         ("ollama/m", "", "costs nothing"),
@@ -267,9 +272,9 @@ def test_doctor_says_what_a_model_costs(
 ) -> None:
     Path("sqlwright.toml").write_text(
         f'[models.small]\nmodel = "{model}"\nkey_env = "SMALL_KEY"\n'
-        f'base_url = "http://127.0.0.1:9/v1"\n{priced}'
+        f"{'' if priced == OPENAI else HERE}{priced}"
     )
-    monkeypatch.setenv("SMALL_KEY", "canary-key-1")
+    monkeypatch.setenv("SMALL_KEY", "api.openai.com=canary-key-1")
     assert says in " ".join(sqlwright("doctor").out.split())
 
 
@@ -289,6 +294,8 @@ def test_where_a_project_file_sends_prompts_is_said(
         (Usage(), ""),
         (Usage(1, 1_234, 5, 0.0123), "1 model call, 1,234 tokens in, 5 out, $0.012"),
         (Usage(2, 1, 2, None), "2 model calls, 1 tokens in, 2 out, cost unknown"),
+        (Usage(5, unanswered=2), "5 model calls, 3 answered, 0 tokens in, 0 out, $0.00"),
+        (Usage(5, unanswered=5), "5 model calls, none answered, 0 tokens in, 0 out, $0.00"),
         (Usage(2, 1, 2, 0.0), "2 model calls, 1 tokens in, 2 out, $0.00"),
         (Usage(cached=1), "0 model calls and 1 cached reply"),
     ],

@@ -190,6 +190,27 @@ def endless_until_closed(to: Connection) -> None:
         to.write(b"[" * 65_536)
 
 
+def streams(*pieces: bytes, ever: bytes = b"", ends: bool = True) -> Mode:
+    """A stream of these pieces, then of one of them on and on."""
+
+    def mode(to: Connection) -> None:
+        to.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
+        for piece in pieces:
+            to.write(piece)
+        for _ in to.ever() if ever else ():
+            to.write(ever * 100)
+        if not ends:
+            to.wait()
+        raise Hangup
+
+    return mode
+
+
+def event(text: str, finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+
+
 def drip(to: Connection) -> None:
     whole = body()
     to.head("200 OK", f"content-length: {len(whole)}")
@@ -321,6 +342,22 @@ MODES: dict[str, Mode] = {
     "stalled chunk": stalls_in_chunk,
     "one byte at a time": drip,
     "head a byte at a time": drip_head,
+    # Streams
+    "stream": streams(event(f"```sql\n{SQL}\n"), event("```", "stop"), b"data: [DONE]\n\n"),
+    "stream without an end": streams(event(f"```sql\n{SQL}\n"), event("```")),
+    "stream cut for length": streams(event(SQL), event("", "length"), b"data: [DONE]\n\n"),
+    "stream that never stops": streams(ever=event("so ")),
+    "stream that falls silent": streams(event(SQL), ends=False),
+    "stream of comments": streams(ever=b": at work\n\n"),
+    "stream of nothing": streams(),
+    "stream of one event": streams(b"data: ", ever=b"x" * 1_000),
+    "stream of noise": streams(bytes(range(256)) * 20),
+    "stream of odd chunks": streams(
+        b'data: {"choices": 7}\n\n', b"data: []\n\n", b'data: {"choices": [null]}\n\n'
+    ),
+    "stream of odd calls": streams(
+        b'data: {"choices": [{"delta": {"tool_calls": [{"index": 1000000000}, 5]}}]}\n\n'
+    ),
     # Connections
     "closed at once": hangs_up(b""),
     "closed in the head": hangs_up(b"HTTP/1.1 200 OK\r\ncontent-"),

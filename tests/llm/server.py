@@ -97,7 +97,7 @@ Fault = Callable[[Asked], str]
 """Which fault a request gets; an empty text is none. A value of `FAULTS` or `STATUS`,
 'slow' (the whole answer, but in small pieces over 0.2 s), 'redirect', 'rate_limit_date',
 'rate_limit_in_body', 'unsupported:<parameter>' (if it was sent), 'refused:<parameter>',
-'says:<message>' (with status 400), or 'raw:<body>'."""
+'says:<message>' (with status 400), 'status:<number>:<body>', or 'raw:<body>'."""
 
 
 def well(asked: Asked) -> str:
@@ -172,6 +172,9 @@ class ModelServer:
     retry_after: float = 0.05
     """Seconds that 429 and 503 ask to wait."""
     usage: bool = True
+    streams: bool = False
+    """Whether a reply is streamed where that is asked for; with the fault 'unfinished' it ends in
+    the middle, with 'error_inside' by an error."""
     gives_n: bool = True
     """Whether `n` is understood; otherwise there is one choice whatever was asked."""
     redirect_to: str = ""
@@ -308,8 +311,8 @@ class ModelServer:
         if fault == "drop":
             return False
         status, headers, body = response
-        head = [f"HTTP/1.1 {status} X", "content-type: application/json"]
-        head += [f"{name}: {value}" for name, value in headers.items()]
+        named = {"content-type": "application/json"} | headers
+        head = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in named.items())]
         whole = f"content-length: {len(body)}"
         writer.write("\r\n".join([*head, whole, "", ""]).encode("latin-1"))
         if fault in ("cut", "stall"):
@@ -347,6 +350,9 @@ class ModelServer:
         if fault.startswith("refused:"):
             name = fault.partition(":")[2]
             return 400, {}, _error(f"{name} is not supported by this model", "invalid", name)
+        if fault.startswith("status:"):
+            _, status, text = fault.split(":", 2)
+            return int(status), {}, text.encode()
         if fault.startswith("says:"):
             return 400, {}, _error(fault[5:], "invalid_request_error")
         if fault in STATUS:
@@ -357,7 +363,10 @@ class ModelServer:
             fault = "raw:<html><body>Bad gateway</body></html>"
         if fault.startswith("raw:"):
             return 200, {}, fault[4:].encode()
-        body = json.dumps(self._form(asked, self._messages(asked, fault))).encode()
+        form = self._form(asked, self._messages(asked, fault))
+        if self.streams and asked.body.get("stream"):
+            return 200, {"content-type": "text/event-stream"}, _streamed(form, fault)
+        body = json.dumps(form).encode()
         return 200, {}, body[: len(body) // 2] if fault == "truncated" else body
 
     def _messages(self, asked: Asked, fault: str) -> list[dict[str, Any]]:
@@ -382,6 +391,53 @@ class ModelServer:
         if ":generateContent" in asked.path:
             return _google(messages, counts)
         return _openai(asked, messages, counts if self.usage else None)
+
+
+def _streamed(form: Mapping[str, Any], fault: str) -> bytes:
+    """A reply in OpenAI's chunks, each with a few letters of its texts."""
+    usage = form.get("usage")
+    chunks: list[Mapping[str, Any]] = []
+    for choice in form["choices"]:
+        parts = _parts(choice["message"])
+        if choice.get("logprobs"):
+            chunks += [
+                {"index": choice["index"], "delta": {}, "logprobs": {"content": [one]}}
+                for one in choice["logprobs"]["content"]
+            ]
+        chunks += [{"index": choice["index"], "delta": part} for part in parts]
+        if fault not in {"unfinished", "error_inside"}:
+            ended = {
+                "index": choice["index"],
+                "delta": {},
+                "finish_reason": choice["finish_reason"],
+            }
+            chunks.append(ended)
+    beside = {name: form[name] for name in ("id", "model", "system_fingerprint")}
+    told: list[Any] = [beside | {"choices": [chunk]} for chunk in chunks]
+    if fault == "error_inside":
+        told.append({"error": {"message": "the worker is gone", "code": 500}})
+    elif fault != "unfinished":
+        told += [beside | {"choices": [], "usage": usage}]
+    lines = [": at work", *(f"data: {json.dumps(each)}" for each in told)]
+    lines += ["data: [DONE]"] if fault not in {"unfinished", "error_inside"} else []
+    return "".join(f"{line}\n\n" for line in lines).encode()
+
+
+def _parts(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A message in pieces."""
+    parts: list[Mapping[str, Any]] = [{"role": message["role"]}]
+    for name, value in message.items():
+        if isinstance(value, str) and name != "role":
+            parts += [{name: value[at : at + 3]} for at in range(0, len(value), 3)]
+    for place, call in enumerate(message.get("tool_calls") or ()):
+        text = call["function"]["arguments"]
+        head = {**call, "index": place, "function": {"name": call["function"]["name"]}}
+        parts.append({"tool_calls": [head]})
+        parts += [
+            {"tool_calls": [{"index": place, "function": {"arguments": text[at : at + 3]}}]}
+            for at in range(0, len(text), 3)
+        ]
+    return parts
 
 
 async def _pause(seconds: float, reader: asyncio.StreamReader) -> bool:
@@ -469,7 +525,9 @@ def _google(messages: list[dict[str, Any]], counts: tuple[int, int]) -> dict[str
     candidates = []
     for place, message in enumerate(messages):
         text = message.get("content")
-        parts: list[dict[str, Any]] = [{"text": text}] if text else []
+        thought = message.get("reasoning")
+        parts: list[dict[str, Any]] = [{"text": thought, "thought": True}] if thought else []
+        parts += [{"text": text}] if text else []
         parts += [
             {
                 "functionCall": {

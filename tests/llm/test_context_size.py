@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sqlwright.llm.gate import GatedModel
 from sqlwright.llm.keeping.recording import read_recording
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions, ModelOptions
@@ -155,9 +156,20 @@ def test_what_the_user_says_is_not_asked_for() -> None:
 
 def test_a_vendor_is_not_asked() -> None:
     with ModelServer() as server:
-        with model(server, "openai/gpt-4.1") as asked:
+        with model(server, "openrouter/openai/gpt-4.1") as asked:
             assert context_tokens(asked, a_run()) == asked.capabilities.context_tokens
         assert not server.looked_up
+
+
+def test_openais_name_at_another_address_is_not_openais() -> None:
+    told = listed(max_model_len=3_000)
+    with ModelServer(told=told) as server, model(server, "openai/m") as asked:
+        assert context_tokens(asked, a_run()) == 3_000
+        assert asked.name == "m (openai-compatible/m)"
+        assert not asked.capabilities.n
+        assert not asked.capabilities.json_schema
+        assert isinstance(asked, GatedModel)
+        assert asked.price is None
 
 
 def test_one_that_does_not_answer_is_asked_once_a_question() -> None:

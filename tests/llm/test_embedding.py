@@ -15,9 +15,9 @@ import pytest
 
 from sqlwright.errors import Cancelled, ConfigError, NotEmbedded
 from sqlwright.events import TextsEmbedded
+from sqlwright.llm.connection import Connection
 from sqlwright.llm.embedding import SHARE, GatedEmbedder
 from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.gate import Connection
 from sqlwright.llm.keeping.cache import ReplyCache, forget
 from sqlwright.llm.keeping.recording import Recorder, read_recording
 from sqlwright.llm.models import Models

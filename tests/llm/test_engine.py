@@ -123,7 +123,7 @@ def test_where_nothing_listens_is_not_asked_again(engine: Engine, base_url: str,
     (outcome,) = engine.run_all(endpoint, [ask("q")], run=Run(), meter=books)
     (missing,) = outcome.samples
     assert isinstance(missing, Missing)
-    assert missing.kind == "rejected"
+    assert missing.kind == "gone"
     assert says in missing.message
     assert books.balanced
 

@@ -18,7 +18,8 @@ ADDRESS = Address(
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['status']}-{case.get('says', '')}")
 def test_refusals(case: dict[str, Any]) -> None:
-    error = refused(ADDRESS, case["status"], case.get("headers", {}), case["body"], now=0.0)
+    headers = case.get("headers", {})
+    error = refused(ADDRESS, case["status"], headers, case["body"], now=0.0, sent="canary")
     assert error.retryable == case["retryable"]
     assert error.kind == ("unavailable" if case["retryable"] else "rejected")
     assert error.crowded == case.get("crowded", False)
@@ -34,13 +35,15 @@ def test_refusals(case: dict[str, Any]) -> None:
         ({"error": {"param": "temperature", "message": "Unsupported value"}}, "temperature"),
         ({"error": {"message": "`temperature` is deprecated for this model."}}, "temperature"),
         ({"error": {"message": "Unknown parameter: 'n'"}}, "n"),
-        ({"error": {"message": "not supported: multiple choices in one answer"}}, None),
+        ({"error": {"message": "not supported: multiple choices in one answer"}}, "n"),
         ({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}, "seed"),
         (
             {"error": {"message": "Use 'max_completion_tokens' instead, unsupported: max_tokens"}},
             "max_tokens",
         ),
-        ({"error": {"message": "invalid value for temperature"}}, None),
+        ({"error": {"message": "invalid value for temperature"}}, "temperature"),
+        ({"error": {"message": "invalid value for the messages"}}, None),
+        ({"error": {"message": "invalid value", "param": "messages[0].seed"}}, None),
         ("temperature not supported", "temperature"),
         (None, None),
         # transformers serve 5.23

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import pytest
 
+from sqlwright.llm.connection import Connection
 from sqlwright.llm.endpoint import Call, Completion, PlainMessage, Throttle
-from sqlwright.llm.gate import Connection, GatedModel
+from sqlwright.llm.gate import GatedModel
 from sqlwright.llm.metering import completion_tokens, largest_cost, prompt_tokens
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint, When
 from sqlwright.llm.sending.engine import Engine
@@ -172,7 +173,7 @@ def test_a_refused_request_says_why_and_is_a_call() -> None:
     with gate(endpoint=endpoint) as (model, _):
         (samples,) = model.complete([request("q")], run, step="s")
     assert texts(samples) == ["!rejected"]
-    assert run.spending.total == Usage(calls=1)
+    assert run.spending.total == Usage(calls=1, unanswered=1)
 
 
 def test_events_come_in_the_order_of_the_requests_whatever_is_faster() -> None:
@@ -366,3 +367,18 @@ def test_a_budget_of_calls_is_the_most_requests_that_are_sent_whatever_comes_of_
             engine.close()
             assert 0 < len(server.seen) <= 3
             assert run.spending.total.calls == len(server.seen)
+
+
+def test_replies_to_a_question_are_limited_in_all() -> None:
+    def endless(asked: Asked) -> Reply:
+        return Reply("so", finish="length", reply_tokens=asked.max_tokens)
+
+    run = a_run(Budget().capped(2_500))
+    with gate(Script(otherwise=endless)) as (model, endpoint):
+        asked = [request(f"q{n}") for n in range(5)]
+        samples = [sample for (sample,) in model.complete(asked, run, step="s")]
+    assert sum(call.limit for call in endpoint.calls) <= 2_500
+    assert run.spending.total.reply_tokens <= 2_500
+    told = [sample.message for sample in samples if isinstance(sample, Missing)]
+    assert told
+    assert all("2,500 tokens of replies" in message for message in told)

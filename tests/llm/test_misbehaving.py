@@ -21,7 +21,7 @@ from tests.llm.misbehaving import MODES, Misbehaving
 HANGING = Asking(seconds=1.0, retrying=0.1)
 """For modes that end by the limit; the others have time, however busy the machine is."""
 ANSWERING = Asking(seconds=60.0, retrying=0.1)
-ANSWERED = ("early hints first", "body longer than told", "an answer nobody asked for",
+ANSWERED = ("stream", "early hints first", "body longer than told", "an answer nobody asked for",
             "usage 0", "usage negative", "usage 10^400", "usage 1e999", "usage NaN", "usage texts",
             "cost of 10^400", "a query at the end of 1 MB", "half a surrogate")  # fmt: skip
 COUNTED = ("usage missing", "usage 0", "usage negative", "usage 10^400", "usage 1e999",

@@ -73,12 +73,12 @@ def test_a_model_that_thinks_loses_no_candidate_and_is_asked_nothing_twice(
     assert reasoned >= 10_000 * len(quick.seen) if told else reasoned == 0
 
 
-def needing(tokens: int, text: str = "SELECT 1") -> Script:
+def needing(tokens: int, text: str = "SELECT 1", seen: str = "") -> Script:
     """A model that gets to its reply only within so many tokens."""
 
     def says(asked: Asked) -> Reply:
         if asked.max_tokens < tokens:
-            return Reply("", finish="length", reply_tokens=asked.max_tokens)
+            return Reply(seen, finish="length", reply_tokens=asked.max_tokens)
         return Reply(text, reply_tokens=tokens)
 
     return Script(otherwise=says)
@@ -88,11 +88,15 @@ def limits(endpoint: ScriptedEndpoint) -> list[int]:
     return [call.limit for call in endpoint.calls]
 
 
-def test_a_reply_that_ends_for_length_is_asked_for_with_twice_the_limit() -> None:
-    with gate(needing(3_000)) as (model, endpoint):
+@pytest.mark.parametrize(("seen", "more"), [("", 1_000 + 24_576), ("SELECT 1 AS", 0)])
+def test_a_reply_that_ends_for_length_is_asked_for_once_with_more_room(
+    seen: str, more: int
+) -> None:
+    """With room for reasoning, where nothing but that can have taken the tokens."""
+    with gate(needing(1_001, seen=seen)) as (model, endpoint):
         (samples,) = model.complete([request("q", seed=7)], a_run(), step="s")
     assert texts(samples) == ["SELECT 1"]
-    assert limits(endpoint) == [1_000, 2_000, 4_000]
+    assert limits(endpoint) == [1_000, max(2_000, 1_000 + more)]
     assert {call.seed for call in endpoint.calls} == {7}
 
 
@@ -106,7 +110,7 @@ def test_only_the_samples_that_were_cut_are_asked_for_again() -> None:
     assert texts(samples) == ["reply 0", "reply 1", "reply 2", "reply 3"]
     assert [(call.n, call.seed, call.limit) for call in endpoint.calls] == [
         (4, 0, 1_000),
-        (1, 2, 2_000),
+        (1, 2, 26_576),
     ]
 
 
@@ -169,7 +173,7 @@ def test_what_replies_took_is_given_to_the_next() -> None:
     with gate(needing(10_000)) as (model, endpoint):
         for prompt in ("first", "second"):
             model.complete([request(prompt)], a_run(), step="s")
-    assert limits(endpoint) == [1_000, 2_000, 4_000, 8_000, 16_000, 12_250]
+    assert limits(endpoint) == [1_000, 26_576, 12_250]
 
 
 def test_each_step_has_a_limit_of_its_own_unless_the_recipe_names_one() -> None:

@@ -64,9 +64,9 @@ def known(model: str) -> Any:
 def _known(wire: str) -> Any:
     pytest.importorskip(PACKAGES[wire])
     if wire == "openai":
-        from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+        from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 
-        return _kept_whole(TypeAdapter(CompletionCreateParamsNonStreaming))
+        return _kept_whole(TypeAdapter(CompletionCreateParamsStreaming))
     if wire == "anthropic":
         from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 

@@ -257,7 +257,7 @@ def test_what_was_never_executed_is_when_a_later_step_fails(shop_workspace: Work
 def test_a_failure_before_any_candidate_says_why(shop_workspace: Workspace) -> None:
     answer = answer_of(shop_workspace, raises(ModelUnavailable("no parser", hint="Reinstall.")))
     assert answer.status == "failed"
-    assert answer.message == "Does failed: no parser. Reinstall."
+    assert answer.message == "no parser. Reinstall."
 
 
 def test_user_errors_go_to_the_caller(shop_workspace: Workspace) -> None:

@@ -24,8 +24,8 @@ import numpy as np
 
 from sqlwright.errors import NotEmbedded
 from sqlwright.events import TextsEmbedded
+from sqlwright.llm.connection import Connection
 from sqlwright.llm.endpoint import Call, EmbeddingEndpoint, PlainMessage
-from sqlwright.llm.gate import Connection
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording

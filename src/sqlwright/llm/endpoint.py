@@ -34,6 +34,9 @@ THREAD = "sqlwright-llm"
 WORTHWHILE = 1.25
 """Factor by which the limit of a reply must grow at least for it to be asked for again."""
 
+USUAL_REASONING = 12_288
+"""Tokens for reasoning at the effort that vendors take where none is named. Chosen."""
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -84,18 +87,23 @@ class Call:
     """True for a text that can be used though its reply ended for length."""
 
     @property
+    def text(self) -> str:
+        """The texts of all messages."""
+        return "\n".join(message.text for message in self.messages)
+
+    @property
     def limit(self) -> int:
         """Reply tokens at most, reasoning included."""
         wanted = self.max_tokens + self.reasoning_tokens
         return min(wanted, self.room) if self.room else wanted
 
-    def longer(self) -> Call | None:
-        """The call with twice the limit; None where there is no room for more."""
+    def longer(self, *, unsaid: bool = False) -> Call | None:
+        """The call with twice the limit, and with room for reasoning where all of a reply was that
+        (`unsaid`); None where there is no room for more."""
         if self.room < WORTHWHILE * self.limit:
             return None
-        return replace(
-            self, max_tokens=2 * self.max_tokens, reasoning_tokens=2 * self.reasoning_tokens
-        )
+        reasoning = 2 * max(self.reasoning_tokens, USUAL_REASONING if unsaid else 0)
+        return replace(self, max_tokens=2 * self.max_tokens, reasoning_tokens=reasoning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +128,19 @@ class Completion:
 
 
 class EndpointError(Exception):
-    """A request that brought nothing. The message is ours: no body, no prompt, no key is in it."""
+    """A request that brought nothing. Its message is ours, with the server's own words where they
+    say more: cut short, and without what was sent to it."""
 
     def __init__(
         self,
         message: str,
         *,
-        kind: Literal["unavailable", "rejected"] = "unavailable",
+        kind: Literal["unavailable", "rejected", "gone"] = "unavailable",
         retryable: bool = True,
         retry_after: float | None = None,
         crowded: bool = False,
         left_out: str = "",
+        failures: int = 1,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -141,7 +151,9 @@ class EndpointError(Exception):
         self.crowded = crowded
         """The endpoint is fine but asks us to slow down (429): waiting is patient."""
         self.left_out = left_out
-        """The parameter that it doesn't take, which is left out from now on."""
+        """The parameter that it doesn't take, which is left out or changed from now on."""
+        self.failures = 0 if left_out else failures
+        """Attempts that it counts as: nothing that takes minutes is tried six times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +166,8 @@ class Throttle:
     tokens_per_minute: float | None = None
     """Prompt and reply together; None is no limit."""
     seconds: float = 120.0
-    """Time-out of one attempt, from sending to the last byte."""
+    """Time-out of one attempt: seconds without a byte of a reply that is streamed, else seconds
+    from sending to the last byte."""
     attempts: int = 6
     """Attempts for a reply at most, the first one included. Being asked to slow down isn't counted
     here."""

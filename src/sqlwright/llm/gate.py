@@ -16,13 +16,13 @@ Everything a step says to a model goes through `GatedModel.complete`, in this or
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from sqlwright.events import ModelCalled
+from sqlwright.llm.connection import Connection
 from sqlwright.llm.endpoint import Call, CallOutcome, Endpoint, EndpointError, PlainMessage
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
@@ -33,12 +33,10 @@ from sqlwright.llm.prices import Price
 from sqlwright.llm.reply_limits import ReplyLimits
 from sqlwright.llm.sending.attempts import is_cut
 from sqlwright.llm.sending.budget_batches import Rule, SampleRange, missing_ranges, next_batch
-from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import LONGEST_REPLY, Capabilities, Message, Missing, Reply, Request, Sample
 from sqlwright.protocols import Run
+from sqlwright.spending import Spending
 from sqlwright.types import Usage
-
-E_co = TypeVar("E_co", bound=Endpoint, covariant=True)
 
 WAIT = 0.05
 """Seconds between looks at whether the run was cancelled while requests of others are under way."""
@@ -49,53 +47,6 @@ LONGEST_THOUGHT = 1_000_000
 _FINGERPRINT = re.compile(r"/?fp_\w+$")
 """The part of a reported revision that names a set-up of the vendor's servers, of which it uses
 several at once. For the cache they are one model."""
-
-
-class Connection(Generic[E_co]):
-    """The way to an endpoint: the endpoint, made when the first one is, and who calls it.
-
-    A vendor's package takes a third of a second to load, which stored replies needn't wait for.
-    """
-
-    def __init__(
-        self,
-        connect: Callable[[], E_co],
-        engine: Engine,
-        *,
-        address: str = "",
-        context: Callable[[], Coroutine[Any, Any, int]] | None = None,
-    ) -> None:
-        """`address` is where the endpoint is, without secrets: the same name elsewhere is another
-        model. `context` asks it for the model's context size; None where that is known."""
-        self.engine = engine
-        self._context = context
-        self.address = address
-        self._connect = connect
-        self._lock = threading.Lock()
-        self._endpoint: E_co | None = None
-
-    @property
-    def endpoint(self) -> E_co:
-        """Made now if it isn't yet. Raises ConfigError, as for a package that isn't installed."""
-        with self._lock:
-            if self._endpoint is None:
-                self._endpoint = self._connect()
-            return self._endpoint
-
-    def context_tokens(self, run: Run) -> int | None:
-        """Tokens of prompt and reply together as the server tells; 0 where it doesn't, None where
-        it didn't answer this time."""
-        if self._context is None:
-            return 0
-        try:
-            return self.engine.fetch(self._context, run)
-        except EndpointError:
-            return None
-
-    @property
-    def capabilities(self) -> Capabilities | None:
-        """Capabilities of the endpoint; None before it is made."""
-        return None if self._endpoint is None else self._endpoint.capabilities
 
 
 @dataclass
@@ -155,6 +106,8 @@ class GatedModel:
         self._key_sent = key
         self._context: int | None = None
         """The size of the context as the server told it; 0 if it doesn't, None before."""
+        self._gone: WeakKeyDictionary[Spending, Missing] = WeakKeyDictionary()
+        """Questions, by their accounts, for which nobody was at the address."""
 
     @property
     def name(self) -> str:
@@ -171,11 +124,14 @@ class GatedModel:
     def context_tokens(self, run: Run) -> int:
         """Tokens of prompt and reply together: asked of the server once, where it tells, else as
         the capabilities say."""
-        if self._context is None and self._connection is not None:
+        known = self._context is not None or run.spending in self._gone
+        if not known and self._connection is not None:
             # Who doesn't answer isn't asked again for the same question.
-            self._context = run.once(
-                partial(self._connection.context_tokens, run), "llm/context", (self,)
-            )
+            asking = partial(self._connection.context_tokens, run)
+            try:
+                self._context = run.once(asking, "llm/context", (self,))
+            except EndpointError as error:
+                self._gone[run.spending] = Missing("gone", error.message)
         return self.capabilities.context_tokens
 
     def complete(
@@ -278,6 +234,9 @@ class GatedModel:
         rule = Rule(endpoint.capabilities.n, self.price)
         idle = 0  # batches in a row for which the budget gave nothing
         while waiting:
+            if (gone := self._gone.get(run.spending)) is not None:
+                _mark(asked, waiting, gone)
+                return
             batch, rest = next_batch(waiting, run.spending, rule)
             if not batch or idle > 1:
                 if _over(run) or not run.spending.wait(WAIT):
@@ -292,6 +251,9 @@ class GatedModel:
             for part, outcome in zip(batch, outcomes, strict=True):
                 asked[part.index].seconds += run.clock() - started
                 self._take(asked[part.index], part, outcome)
+                for sample in outcome.samples:
+                    if isinstance(sample, Missing) and sample.kind == "gone":
+                        self._gone[run.spending] = sample
                 again += _turned_away(part, asked[part.index])
             idle = idle + 1 if sum(p.count for p in again) == sum(p.count for p in batch) else 0
             waiting = again + rest
@@ -394,6 +356,12 @@ def _give_up(asked: Sequence[_PendingRequest], waiting: Sequence[SampleRange], r
     missing = Missing("budget", f"the budget ({run.spending.budget}) has no room for this request")
     if _over(run):
         missing = Missing("cancelled", "the run ended before the request was sent")
+    _mark(asked, waiting, missing)
+
+
+def _mark(
+    asked: Sequence[_PendingRequest], waiting: Sequence[SampleRange], missing: Missing
+) -> None:
     for part in waiting:
         for number in range(part.first, part.first + part.count):
             asked[part.index].samples[number] = missing

@@ -95,7 +95,7 @@ def largest_cost(call: Call, price: Price | None) -> Reservation:
     """The most that one request for this call can cost."""
     prompt, replies = prompt_tokens(call), call.n * call.limit
     cost = None if price is None else price.highest(prompt, replies)
-    return Reservation(1, prompt + replies, cost)
+    return Reservation(1, prompt + replies, cost, replies)
 
 
 @dataclass
@@ -133,10 +133,11 @@ class SpendingMeter:
 
     def _used(self, call: Call, outcome: Completion | EndpointError | None) -> Usage:
         if isinstance(outcome, EndpointError):
-            return Usage(calls=1)
+            return Usage(calls=1, unanswered=1)
         if outcome is None:
             prompt = prompt_tokens(call)
-            return Usage(1, prompt, 0, None if self.price is None else self.price.cost(prompt, 0))
+            cost = None if self.price is None else self.price.cost(prompt, 0)
+            return Usage(1, prompt, 0, cost, unanswered=1)
         prompt, replies = completion_tokens(call, outcome)
         read = min(outcome.cached_prompt_tokens, prompt)
         written = min(outcome.written_prompt_tokens, prompt - read)

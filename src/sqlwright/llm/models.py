@@ -118,7 +118,8 @@ class Models(Mapping[str, Model]):
         self._engine.close()
 
     def _make(self, name: str) -> GatedModel:
-        from sqlwright.llm.gate import Connection, GatedModel
+        from sqlwright.llm.connection import Connection
+        from sqlwright.llm.gate import GatedModel
         from sqlwright.llm.vendors.connecting import check, connect
         from sqlwright.llm.vendors.context_size import context_of
         from sqlwright.llm.vendors.services import limits_for, service_for
@@ -161,8 +162,8 @@ class Models(Mapping[str, Model]):
             return self._embedders[name]
 
     def _make_embedder(self, name: str) -> GatedEmbedder:
+        from sqlwright.llm.connection import Connection
         from sqlwright.llm.embedding import GatedEmbedder
-        from sqlwright.llm.gate import Connection
         from sqlwright.llm.vendors.connecting import check_embeds, connect_embeddings
         from sqlwright.llm.vendors.services import service_for
 

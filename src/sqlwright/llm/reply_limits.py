@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from sqlwright.llm.endpoint import Call
+from sqlwright.llm.endpoint import USUAL_REASONING, Call
 from sqlwright.llm.metering import prompt_tokens
 from sqlwright.messages import Capabilities, Effort, Reply, Request, Verbosity
 
@@ -18,7 +18,7 @@ REASONING: Mapping[Effort, int] = {
     "none": 0,
     "minimal": 1_024,
     "low": 4_096,
-    "medium": 12_288,
+    "medium": USUAL_REASONING,
     "high": 24_576,
     "xhigh": 49_152,
     "max": 65_536,

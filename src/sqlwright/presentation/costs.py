@@ -16,6 +16,9 @@ def usage_words(usage: Usage) -> str:
     if not (usage.calls or usage.cached):
         return ""
     calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
+    if usage.unanswered:
+        answered = usage.calls - usage.unanswered
+        calls += f", {answered:,} answered" if answered else ", none answered"
     if usage.cached:
         calls += f" and {usage.cached:,} cached repl{'y' if usage.cached == 1 else 'ies'}"
     if not usage.calls:

@@ -5,7 +5,7 @@ A reply that can't be parsed is asked for again a bounded number of times, then 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
@@ -20,11 +20,12 @@ from sqlwright.errors import (
     ModelRejected,
     SqlwrightError,
 )
-from sqlwright.events import ReplyUnreadable
+from sqlwright.events import Event, ModelCalled, ReplyUnreadable
 from sqlwright.messages import Effort, Message, Missing, Reply, Request, Sample, Tool, Verbosity
 from sqlwright.prompts.templates import model_text, plain_text
 from sqlwright.prompts.tool_calls import held_to, said
 from sqlwright.protocols import Context, LanguageModel, Run, Step
+from sqlwright.types import Answer, Note
 
 if TYPE_CHECKING:
     from sqlwright.types import State
@@ -35,8 +36,10 @@ _ERRORS: Mapping[str, type[SqlwrightError]] = {
     "cancelled": Cancelled,
     "budget": BudgetSpent,
     "rejected": ModelRejected,
+    "gone": ModelRejected,
     "unavailable": ModelFailed,
     "unrecorded": ModelFailed,
+    "cut": MalformedReply,
 }
 
 MOST_REPLY_TOKENS = 4_096
@@ -60,10 +63,19 @@ REPLY_TOKENS: Mapping[str, int] = {
 """By step. Chosen: several times the length of usual replies, so that few are asked for again, and
 small enough to leave the context and the budget to the prompt."""
 
-_TAIL = " AND more_of_it"
-"""A text that is continued by this and reads the same was whole: no SQL or JSON was open."""
+_TAILS = (" AND more_of_it", " WHERE more_of_it")
+"""A text that is continued by these and reads the same was whole: no SQL or JSON was open."""
+CUT = (
+    "a reply of the model was cut off at its limit of tokens; it isn't used, as half of it is lost"
+)
 
 AGAIN = "That reply could not be used: {problem}. Reply again, in exactly the form asked for."
+
+_INSTEAD = {
+    "system": "messages of the system's; its instructions go before the question",
+    "a temperature of 0": "a temperature of 0; it is given one of 0.01",
+}
+"""Settings that a model doesn't take, and what it is given in their place."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +244,12 @@ class _Results(Generic[T]):
         prompt = self._prompts[index]
         try:
             weighed = prompt.weigh(sample) if prompt.weigh is not None else None
-            return prompt.parse(said(sample)) if weighed is None else weighed
+            if weighed is not None:
+                return weighed
+            if sample.finish == "length" and not _is_whole(prompt.parse, said(sample)):
+                self._run.events(ReplyUnreadable(self._step, index, CUT))
+                return Missing("cut", CUT)
+            return prompt.parse(said(sample))
         except MalformedReply as error:
             self._run.events(ReplyUnreadable(self._step, index, str(error)))
             return error
@@ -267,10 +284,30 @@ def _is_whole(parse: Callable[[str], object], text: str) -> bool:
     """True for a text that was broken off after all that is wanted of it: what it would have gone
     on with changes nothing."""
     try:
-        return parse(text) == parse(text + _TAIL)
+        return all(parse(text) == parse(text.rstrip() + tail) for tail in _TAILS)
     except MalformedReply:
         return False
 
 
 def _seed(run: Run, name: str, turn: int) -> int:
     return run.random(f"{name}/{turn}" if turn else name).getrandbits(31)
+
+
+def remarks(event: Event) -> Iterator[Note]:
+    """Notes on a language model that an event gives rise to."""
+    if isinstance(event, ReplyUnreadable) and event.problem == CUT:
+        yield Note("model", CUT)
+    if isinstance(event, ModelCalled):
+        for name in event.left_out:
+            instead = _INSTEAD.get(name, f"{name!r}, which is left out")
+            yield Note("model", f"{event.model} doesn't take {instead}")
+        if any(isinstance(reply, Reply) and reply.unsaid for reply in event.replies):
+            text = "has no text but its reasoning; that was read"
+            yield Note("model", f"a reply of {event.model} {text}")
+
+
+def remarked(answer: Answer, notes: Iterable[Note]) -> Answer:
+    """The answer with these notes, too; what it tells already isn't told again."""
+    told = (answer.message, *(note.text for note in answer.warnings))
+    new = tuple(note for note in notes if not any(note.text in text for text in told))
+    return replace(answer, warnings=(*answer.warnings, *new))

@@ -46,7 +46,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
-from sqlwright.prompts.sampling import Sampling
+from sqlwright.prompts.sampling import PromptStep, Sampling
 from sqlwright.protocols import EMBEDDER, Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.entries import COMBINATORS, RecipeEntry, read_entries, refuse_unknown
@@ -68,6 +68,11 @@ LARGEST = 64 * 1024
 """Bytes a recipe file may have; chosen."""
 MOST_TIMES = 1_000
 """Runs of the steps in one combinator at most, and how many at once; chosen."""
+ONE_REPLY = 56_000
+"""Tokens for a recipe that asks for one reply: with reasoning by the usual effort, and once more
+with twice the room. Chosen."""
+FURTHER_REPLY = 8_000
+"""Tokens for each further reply. Chosen: they have some hundred, with reasoning some thousand."""
 MOST_RUNS = 10_000
 """Runs of all steps of a recipe together at most, each reply to a request counted; chosen."""
 
@@ -80,6 +85,13 @@ class Recipe:
     description: str
     step: Step
     source: Mapping[str, Any] = field(default_factory=dict)
+    replies: int = 0
+    """Replies of language models that its steps ask for at most, as far as the recipe tells."""
+
+    @property
+    def reply_tokens(self) -> int:
+        """Tokens that those may have in all, where no budget names any; 0 without a model."""
+        return ONE_REPLY + FURTHER_REPLY * (self.replies - 1) if self.replies else 0
 
     @property
     def asks(self) -> tuple[str, ...]:
@@ -184,7 +196,7 @@ def parse_recipe(
             hint="End it with a selection step, if only selection.first_valid.",
         )
     source = {"name": file.name, "steps": file.steps, "overrides": list(overrides)}
-    return Recipe(file.name, file.description, step, source)
+    return Recipe(file.name, file.description, step, source, builder.replies)
 
 
 @lru_cache(maxsize=32)  # every session loads one, mostly the same
@@ -220,6 +232,8 @@ class _Builder:
     times: int = 1
     """Number of runs of what is being built, by the combinators around it."""
     runs: int = 0
+    replies: int = 0
+    """The part of them that is replies of language models."""
 
     def steps(self, entries: Sequence[RecipeEntry]) -> list[Step]:
         built = (self.step(entry) for entry in entries)
@@ -324,18 +338,21 @@ class _Builder:
             raise ConfigError(f"{entry.where}: {entry.name} needs {', '.join(absent)}")
         hints = get_type_hints(step_class)
         typed = {key: option_value(value, hints[key], entry, key) for key, value in options.items()}
-        self._count(entry, typed)
+        self._count(entry, typed, step_class)
         try:
             step: Step = step_class(**typed)
             return NamedStep(entry.name, step, _instead(step))
         except ValueError as error:
             raise ConfigError(f"{entry.where}: {error}") from None
 
-    def _count(self, entry: RecipeEntry, options: Mapping[str, Any]) -> None:
+    def _count(
+        self, entry: RecipeEntry, options: Mapping[str, Any], step_class: type[Step]
+    ) -> None:
         """Raise ConfigError where a recipe, which may be somebody else's, would never end."""
         sampling = options.get("sampling")
         replies = sampling.n if isinstance(sampling, Sampling) else 1
         self.runs += self.times * replies
+        self.replies += self.times * replies * issubclass(step_class, PromptStep)
         if self.runs > MOST_RUNS:
             raise ConfigError(
                 f"{entry.where}: up to and with it, the steps run {self.runs:,} times; "

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from sqlwright import candidates as pool
 from sqlwright.confidence.own import OwnCalibration
 from sqlwright.english.second_question import second_question_note
-from sqlwright.errors import Cancelled, SqlwrightError, UserError
-from sqlwright.events import Event, EventSink, StateReached, StepEnded, StepStarted
+from sqlwright.errors import Cancelled, SqlwrightError, UserError, explained
+from sqlwright.events import Event, EventSink, StateReached, StepEnded
+from sqlwright.prompts.sampling import remarked, remarks
 from sqlwright.protocols import Context, ModelsByRole, Run, Step, Workspace
 from sqlwright.running.answering import answer_from
 from sqlwright.running.grounds import caution_in
@@ -61,10 +62,10 @@ class Pipeline:
         except UserError:
             raise
         except SqlwrightError as error:
-            stopped = Note("stopped", _explained(error, progress.step), str(error))
+            stopped = Note("stopped", explained(error), str(error))
             state = _with_best_selected(progress.state, context, error)
         answer = replace(
-            answer_from(state, workspace, stopped, trust),
+            remarked(answer_from(state, workspace, stopped, trust), progress.remarks),
             recipe=self.recipe,
             times=tuple(progress.times),
             seconds=run.clock() - began,
@@ -97,28 +98,19 @@ class _Progress:
     state: State
     sink: EventSink
     times: list[StepTime] = field(default_factory=list)
-    step: str = ""
-    """The step that began last."""
+    remarks: dict[Note, None] = field(default_factory=dict)
+    """Notes on what language models did otherwise than asked, each once."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, event: Event) -> None:
         with self.lock:
-            if isinstance(event, StepStarted):
-                self.step = event.step
-            elif isinstance(event, StateReached):
+            self.remarks |= dict.fromkeys(remarks(event))
+            if isinstance(event, StateReached):
                 self.state = event.state
             elif isinstance(event, StepEnded):
                 self.state = event.after
                 self.times.append(StepTime(event.step, event.seconds))
         self.sink(event)
-
-
-def _explained(error: SqlwrightError, step: str) -> str:
-    """The error that ended the steps early, in words for the user."""
-    if isinstance(error, Cancelled):
-        return f"stopped early: {error}"
-    problem = f"{step} failed: {error}" if step else str(error)
-    return f"{problem}. {error.hint}" if error.hint else problem
 
 
 def _with_best_selected(state: State, context: Context, error: SqlwrightError) -> State:

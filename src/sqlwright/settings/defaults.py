@@ -51,9 +51,14 @@ class Defaults:
         return replace(self, llm=replace(self.llm, worth=Worth(0.0)))
 
     def run(
-        self, seconds: float | None, cancelled: threading.Event | None, on_event: EventSink
+        self,
+        seconds: float | None,
+        cancelled: threading.Event | None,
+        on_event: EventSink,
+        replies: int = 0,
     ) -> Run:
-        """The run of a new question; `seconds` if it sets its own."""
+        """The run of a new question; `seconds` if it sets its own. Its language models' replies may
+        have `replies` tokens in all where no budget of tokens is named; 0 is no limit."""
         now = datetime.now(UTC)
         return Run(
             id=f"{now:%Y%m%d-%H%M%S}{now.microsecond // 1000:03d}-{secrets.token_hex(2)}",
@@ -62,7 +67,7 @@ class Defaults:
             limits=self.limits,
             events=on_event,
             cancelled=threading.Event() if cancelled is None else cancelled,
-            spending=Spending(self.llm.budget),
+            spending=Spending(self.llm.budget.capped(replies)),
             worth=self.llm.worth,
             privacy=self.llm.privacy,
             stand_in=self.stand_in,

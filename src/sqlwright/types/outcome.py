@@ -75,6 +75,8 @@ class Usage:
     """The part of `prompt_tokens` that endpoints had in their own prefix caches."""
     written_prompt_tokens: int = 0
     """The part of `prompt_tokens` that they put there, as far as they say."""
+    unanswered: int = 0
+    """The part of `calls` that brought no reply."""
 
 
 @dataclass(frozen=True, slots=True)

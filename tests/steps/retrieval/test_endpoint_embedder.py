@@ -22,9 +22,9 @@ from sqlwright.errors import ConfigError
 from sqlwright.events import TextsEmbedded
 from sqlwright.indexes.descriptions import StoredVectors, documents_digest, documents_of
 from sqlwright.indexes.values.index import ColumnValues, memory_value_index
+from sqlwright.llm.connection import Connection
 from sqlwright.llm.embedding import GatedEmbedder
 from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.gate import Connection
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.scripted import Script, ScriptedEmbeddings, ScriptedModel
 from sqlwright.llm.sending.engine import Engine

@@ -13,9 +13,9 @@ from tests.llm.gates import a_run
 from tests.scripted import ScriptedEmbedder
 
 from sqlwright.errors import Cancelled
+from sqlwright.llm.connection import Connection
 from sqlwright.llm.embedding import GatedEmbedder
 from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.gate import Connection
 from sqlwright.llm.scripted import Script, ScriptedEmbeddings, ScriptedModel
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.local.models import load

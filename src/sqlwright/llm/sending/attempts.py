@@ -2,8 +2,8 @@
 
 Samples an endpoint doesn't give at once are asked for one by one, side by side. What failed for a
 passing reason is asked again after a pause; a reply without content is one of those reasons. A
-reply that ended for length is asked for again with twice the limit, as long as there is room: it
-is kept until a longer one is there.
+reply that ended for length is asked for once more, with twice the limit, where there is room; it is
+kept until a longer one is there, and is no answer (`prompts.sampling`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ class CallAttempts:
                 left = self._keep(numbers, answer)
                 trouble.empty += not all(map(_has_content, answer.replies))
                 if len(left) < len(numbers):
-                    cut, longer = self._cut(numbers[: len(numbers) - len(left)]), self._longer(call)
+                    cut = self._cut(numbers[: len(numbers) - len(left)])
+                    longer = self._longer(call, cut)
                     if longer is not None and len(cut) == len(numbers):
                         call, trouble = longer, _Trouble()
                         continue
@@ -109,14 +110,21 @@ class CallAttempts:
         return [
             number
             for number in numbers
-            if isinstance(reply := self._samples[number], Reply) and is_cut(reply, self.call)
+            if isinstance(reply := self._samples[number], Reply)
+            and is_cut(reply, self.call)
+            and len(reply.text) < LONGEST_REPLY  # more of it than is read wouldn't help
         ]
 
-    def _longer(self, call: Call) -> Call | None:
-        """The call with twice the limit; None where model or context have no room for more."""
+    def _longer(self, call: Call, cut: Sequence[int]) -> Call | None:
+        """The call with more room, for samples that were cut; None where model or context have no
+        more, and for one that has got more already."""
+        if call.max_tokens != self.call.max_tokens:
+            return None
         most = self.endpoint.capabilities.reply_tokens
         room = min(call.room, most) if most else call.room
-        return replace(call, room=room).longer()
+        replies = (self._samples[number] for number in cut)
+        unsaid = any(isinstance(one, Reply) and (one.unsaid or not one.text) for one in replies)
+        return replace(call, room=room).longer(unsaid=unsaid)
 
     async def _attempt(self, request: Call, *, again: bool) -> Completion | EndpointError | Missing:
         tokens = _tokens_at_most(request)
@@ -133,18 +141,15 @@ class CallAttempts:
             return answer
 
     async def _send(self, request: Call) -> Completion | EndpointError:
-        seconds = self.endpoint.throttle.seconds
         try:
-            async with asyncio.timeout(seconds):
-                return await self.endpoint.send(request)
+            return await self.endpoint.send(request)
         except TimeoutError:
-            return EndpointError(f"no complete reply within {seconds:g} s")
+            return EndpointError(f"no complete reply within {self.endpoint.throttle.seconds:g} s")
         except EndpointError as error:
             return error
 
     def _delay(self, request: Call, trouble: _Trouble) -> float:
-        text = "\n".join(message.text for message in request.messages)
-        digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        digest = hashlib.blake2b(request.text.encode("utf-8", "replace"), digest_size=8).hexdigest()
         purpose = f"llm/{self.endpoint.name}/{digest}/{request.seed}/{trouble.tries}"
         generator = self.run.random(purpose)
         return delay(self.endpoint.throttle, trouble.tries, trouble.retry_after, generator)
@@ -193,16 +198,15 @@ class _Trouble:
     def add(self, error: EndpointError) -> None:
         self.message = error.message
         self.tries += 1
-        self.failures += not error.crowded
+        self.failures += 0 if error.crowded else error.failures
         self.crowded = error.crowded
         self.retry_after = error.retry_after
 
 
 def is_cut(reply: Reply, call: Call) -> bool:
     """True for a reply that ended for length and isn't whole."""
-    if reply.finish != "length" or len(reply.text) >= LONGEST_REPLY:
-        return False  # more of it than is read wouldn't help
-    return call.is_whole is None or not call.is_whole(reply.text)
+    whole = call.is_whole is not None and call.is_whole(reply.text)
+    return reply.finish == "length" and not whole
 
 
 def _has_content(reply: Reply) -> bool:

@@ -89,7 +89,7 @@ def _needed(call: Call, rule: Rule) -> Reservation:
         return largest_cost(call, rule.price)
     single = largest_cost(replace(call, n=1), rule.price)
     cost = None if single.cost is None else single.cost * call.n
-    return Reservation(call.n, single.tokens * call.n, cost)
+    return Reservation(call.n, single.tokens * call.n, cost, single.replies * call.n)
 
 
 def _how_many(part: SampleRange, left: Budget, rule: Rule) -> int:
@@ -103,6 +103,8 @@ def _fits(part: SampleRange, left: Budget, rule: Rule) -> bool:
         return False
     if left.tokens is not None and needed.tokens > left.tokens:
         return False
+    if left.replies is not None and needed.replies > left.replies:
+        return False
     return left.cost is None or (needed.cost is not None and needed.cost <= left.cost)
 
 
@@ -114,6 +116,8 @@ def _shortened(part: SampleRange, left: Budget, rule: Rule) -> SampleRange | Non
     prompt = prompt_tokens(part.call)
     if left.tokens is not None:
         room = min(room, left.tokens - prompt)
+    if left.replies is not None:
+        room = min(room, left.replies)
     if left.cost is not None:
         if rule.price is None:
             return None
@@ -134,4 +138,5 @@ def _less(left: Budget, used: Reservation) -> Budget:
         None if left.calls is None else left.calls - used.calls,
         None if left.tokens is None else left.tokens - used.tokens,
         None if left.cost is None or used.cost is None else left.cost - used.cost,
+        None if left.replies is None else left.replies - used.replies,
     )

@@ -7,19 +7,25 @@ with twenty requests at once that costs as much as sending them.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlwright.llm.sending.failures import unreachable
-from sqlwright.llm.sending.transport import AGENT, ModelAddress
+from sqlwright.llm.sending.failures import silent, unreachable
+from sqlwright.llm.sending.streams import is_streamed, joined
+from sqlwright.llm.sending.transport import AGENT, CONNECT, ModelAddress
 
 ACCEPT = {
-    "accept": "application/json",
+    "accept": "application/json, text/event-stream",
     "accept-encoding": "identity",
     "content-type": "application/json",
 }
+
+READ = 4_800
+"""Bytes of a prompt for which a server on this machine may be silent as long again: at the usual
+120 s it reads ten tokens a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +68,50 @@ class Connections:
         self._all: list[Any] = []
         self._free: list[Any] = []
 
-    async def post(self, form: Mapping[str, Any]) -> HttpAnswer:
-        """The answer to one request. Raises EndpointError when there is none; cancelling it closes
-        its connection."""
+    async def post(self, form: Mapping[str, Any], *, tokens: int = 0) -> HttpAnswer:
+        """The answer to one request, put together where it is streamed; `tokens` is what its
+        replies may have. Raises EndpointError when there is none; cancelling it closes its
+        connection."""
         body = json.dumps(form, ensure_ascii=False, separators=(",", ":"))
-        return await self._exchange("POST", body.encode("utf-8", "replace"))
+        return await self._exchange("POST", body.encode("utf-8", "replace"), tokens)
 
     async def get(self) -> HttpAnswer:
         """The answer to a request for what is there. Raises EndpointError when there is none."""
         return await self._exchange("GET", b"")
 
-    async def _exchange(self, method: str, content: bytes) -> HttpAnswer:
+    async def _exchange(self, method: str, content: bytes, tokens: int = 0) -> HttpAnswer:
         import httpx2
 
-        request = httpx2.Request(method, self._url, headers=self._headers, content=content)
-        client = self._take()
+        silence = self._silence(content)
+        timeout = httpx2.Timeout(silence, connect=min(CONNECT, silence)).as_dict()
+        request = httpx2.Request(
+            method, self._url, headers=self._headers, content=content,
+            extensions={"timeout": timeout},
+        )  # fmt: skip
+        client, answer = self._take(), None
         try:
-            answer = await client.send(request)
-        except httpx2.TimeoutException:
-            raise unreachable(self._site.address, timed_out=True) from None
+            async with asyncio.timeout(silence) as limit:
+                answer = await client.send(request, stream=True)
+                if tokens and answer.is_success and is_streamed(answer):
+                    limit.reschedule(None)  # from here on, silence is what the client looks out for
+                    body = await joined(answer, tokens=tokens, largest=self._site.largest)
+                else:
+                    body = await answer.aread()
+        except (httpx2.TimeoutException, TimeoutError):
+            raise silent(self._site.address, silence) from None
         except (httpx2.HTTPError, OSError) as error:
             raise unreachable(self._site.address, error) from None
         finally:
+            if answer is not None:
+                await answer.aclose()
             self._free.append(client)
-        return HttpAnswer(answer.status_code, answer.headers, answer.content)
+        return HttpAnswer(answer.status_code, answer.headers, body)
+
+    def _silence(self, content: bytes) -> float:
+        """Seconds without a byte after which a request is given up: a server on this machine says
+        nothing while it reads the prompt, which a processor does slowly."""
+        seconds = self._site.throttle.seconds
+        return seconds * (1 + len(content) / READ) if self._site.address.here else seconds
 
     async def aclose(self) -> None:
         """Close all of them."""

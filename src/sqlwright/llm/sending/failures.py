@@ -1,19 +1,22 @@
-"""Messages for an endpoint's refusals, in our own words.
+"""Messages for an endpoint's refusals: in our words, with the server's own where they say more.
 
-Servers quote prompts, and proxies keys, in their errors. So nothing of a body goes into a message:
-only the status, and what it stands for.
+Servers quote prompts, and proxies keys, in their errors. So of a body goes only its message into
+ours: one short line, without what it repeats of the prompt and what looks like a secret. Nothing of
+it is told where a key wasn't accepted.
 """
 
 from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from sqlwright.boundary.secrets import mask
 from sqlwright.llm.endpoint import EndpointError
+from sqlwright.llm.keys import looks_secret
 from sqlwright.llm.sending.backoff import retry_after
 
 _TOO_LONG = (
@@ -28,9 +31,28 @@ _NO_CREDIT = ("insufficient_quota", "billing", "credit balance", "credits")
 _FILTERED = ("content_filter", "content policy", "responsibleaipolicy")
 _UNKNOWN = (
     *("support", "unknown", "unrecognized", "unexpected", "permit", "extra input", "deprecated"),
-    "input should be",
 )
-"""Words of servers that refuse a parameter."""
+_UNFIT = (
+    *("should be", "must be", "has to be", "invalid", "only ", "allowed", "implemented", "enabled"),
+    *("available", "requires", "between", "out of range", "expected", "at least", "minimum"),
+    *("greater than", "positive"),
+)
+"""Words of servers that refuse a parameter, and its value."""
+_ALSO: Mapping[str, str] = {
+    "n": r"(?:one|single|multiple) (?:\w+ )?(?:completion|choice|candidate)s?|\bn (?:must|>|=)",
+    "response_format": r"json.?schema|json.?mode|json.?object|structured output|guided|grammar",
+    "tools": r"tool.?choice|tool.?call|tool.?use|function.?call",
+    "reasoning_effort": r"reasoning|thinking",
+    "stream": r"streaming",
+}
+"""Other words for a parameter."""
+NO_SYSTEM = re.compile(
+    r"(?:system|developer)['\"`]? (?:role|message|prompt|instruction)|role\W{1,3}system"
+    r"|only user and ass|roles? must alternate|messages\[0\]\.role|unexpected role|first message"
+)
+"""Words of servers that take no message of the system's."""
+LONGEST_WORDS = 200
+"""Characters of a server's own words."""
 _NO_MODEL = ("model_not_found", "model not found", "invalid model", "unknown model")
 _INVALID = ("validation error",)
 """Words for a request that a server couldn't read; some call that an error of their own (500)."""
@@ -43,6 +65,13 @@ FEWEST_TOKENS = 256
 _LENGTHS = r"max_?(?:completion|output|new)?_?tokens"
 _EXCEEDS = r"too large|at most|maximum|exceed|supported range|> \d|less than or equal"
 """Words of servers that refuse a number of reply tokens."""
+_CONTEXT = r"context (?:length|size|window)\D{0,30}?(\d[\d,]+)"
+_PROMPT = (
+    r"(\d[\d,]*) (?:tokens )?(?:in|of|from|for) (?:the |your )?(?:messages|prompt|input)"
+    r"|(\d[\d,]*) (?:input|prompt) tokens|(?:prompt|input)\D{0,30}?(\d[\d,]*) tokens"
+)
+"""Words of servers for the tokens of a context, and of a prompt for which it has too few."""
+_OF_KEYS = {401, 402, 403}
 _SLOW_DOWN = {429, 529}
 _PASSING = {408, 409, 425, 429}
 
@@ -68,9 +97,16 @@ class Address:
 
 
 def refused(
-    address: Address, status: int, headers: Mapping[str, str], body: Any, now: float
+    address: Address,
+    status: int,
+    headers: Mapping[str, str],
+    body: Any,
+    now: float,
+    *,
+    sent: str = "",
 ) -> EndpointError:
-    """The error for an HTTP status that isn't a success. `now` is seconds since the epoch."""
+    """The error for an HTTP status that isn't a success. `now` is seconds since the epoch, `sent`
+    the prompt."""
     wanted = retry_after({name.lower(): value for name, value in headers.items()}, now)
     # Plain rate limits talk of plans and billing, too: only the code tells them apart.
     spent = "insufficient_quota" in {_field(body, "code"), _field(body, "type")}
@@ -79,8 +115,51 @@ def refused(
     if status in _PASSING or (status >= 500 and not mentions(body, _INVALID)):
         crowded = status in _SLOW_DOWN
         text = "it asks to slow down" if crowded else "it failed for the moment"
-        return EndpointError(f"{text} ({status})", retry_after=wanted, crowded=crowded)
-    return _final(address, status, _advice(address, status, body))
+        said = "" if crowded else server_words(address, body, sent)
+        return EndpointError(f"{text} ({status}){said}", retry_after=wanted, crowded=crowded)
+    said = "" if status in _OF_KEYS or status < 400 else server_words(address, body, sent)
+    return _final(address, status, _advice(address, status, body), said)
+
+
+def server_words(address: Address, body: Any, sent: str) -> str:
+    """The message of an error's body, quoted, for the end of ours; empty where it has none."""
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    while isinstance(error, Mapping | list) and error:
+        named = error if isinstance(error, list) else [
+            error[name] for name in ("message", "msg", "detail", "error") if error.get(name)
+        ]  # fmt: skip
+        error = named[0] if named else ""
+    text = error if isinstance(error, str) and not error.lstrip().startswith("<") else ""
+    words = "".join(c if c.isprintable() else " " for c in text[: 20 * LONGEST_WORDS]).split()
+    lines = {" ".join(line.split()) for line in sent.splitlines()}
+    prompt = " ".join(sent.split())
+    shown = [
+        "***" if _is_secret(word, address.name) else "…" if _repeats(words, at, prompt) else word
+        for at, word in enumerate(words)
+    ]
+    told = mask(" ".join(shown))
+    for line in sorted(lines, key=len, reverse=True):
+        told = told.replace(line, "…") if len(line) > 3 else told
+    told = re.sub(r"(?:… )+…", "…", told)
+    if len(told) > LONGEST_WORDS:
+        told = told[:LONGEST_WORDS].rstrip() + "…"
+    return f'; it says: "{told}"' if re.search(r"\w", told) else ""
+
+
+def _is_secret(word: str, name: str) -> bool:
+    """True if a part of a word might be a key; a model's name might, too, and is none."""
+    parts = re.findall(r"[\w.~+/=-]{16,}", word)
+    return any(looks_secret(part) and part.strip(".") not in name for part in parts)
+
+
+def _repeats(words: Sequence[str], at: int, prompt: str) -> bool:
+    """True if a word stands in the prompt: with two beside it, or alone where it has digits."""
+    starts = range(max(at - 2, 0), min(at, len(words) - 3) + 1)
+    runs = [" ".join(words[start : start + 3]) for start in starts]
+    bare = words[at].strip("\"'`.,:;()[]{}<>")
+    if len(bare) >= 6 and re.search(r"\d", bare):
+        runs.append(bare)
+    return any(run in prompt for run in runs)
 
 
 def unreachable(
@@ -94,12 +173,18 @@ def unreachable(
             return reason  # ours, which a vendor's package has wrapped
         if address.here and isinstance(reason, ConnectionRefusedError):
             text = f"{address.name}: nothing answers at {address.origin}; is its server running?"
-            return EndpointError(text, kind="rejected", retryable=False)
+            return EndpointError(text, kind="gone", retryable=False)
         if isinstance(reason, socket.gaierror) and reason.errno == socket.EAI_NONAME:
             text = f"{address.name}: no host is known by the name in {address.origin}"
-            return EndpointError(text, kind="rejected", retryable=False)
+            return EndpointError(text, kind="gone", retryable=False)
     what = "timed out" if timed_out else "failed or was broken off"
     return EndpointError(f"the connection to {address.origin} {what}")
+
+
+def silent(address: Address, seconds: float) -> EndpointError:
+    """The error for a server from which nothing comes any more. It may be at work, so that it isn't
+    asked often."""
+    return EndpointError(f"nothing came from {address.origin} for {seconds:.3g} s", failures=3)
 
 
 def _reasons(error: BaseException | None) -> Iterator[BaseException]:
@@ -114,6 +199,11 @@ def _reasons(error: BaseException | None) -> Iterator[BaseException]:
         yield reason
         waiting += [reason.__cause__, reason.__context__]
         waiting += reason.exceptions if isinstance(reason, BaseExceptionGroup) else ()
+
+
+def left_out(parameter: str) -> EndpointError:
+    """The error for a parameter that isn't taken; it is left out, or changed, from now on."""
+    return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0, left_out=parameter)
 
 
 def unreadable() -> EndpointError:
@@ -133,23 +223,47 @@ def compressed() -> EndpointError:
 
 def unsupported(status: int, body: Any, sent: Iterable[str]) -> str | None:
     """The sent parameter that the server says it doesn't take; None if none."""
-    refusing = status in {400, 422} or (status == 500 and mentions(body, _INVALID))
-    if not refusing or not mentions(body, _UNKNOWN):
+    refusing = status in {400, 422, 501} or (status == 500 and mentions(body, _INVALID))
+    if not refusing or not mentions(body, (*_UNKNOWN, *_UNFIT)):
         return None
-    text = _text(body)
-    if places := {*_places(body), *_PLACE.findall(text)}:
+    text, sent = _text(body), list(sent)
+    named = re.match(r"\w*", str(_field(body, "param") or "").lower())
+    places = {*_places(body), *_PLACE.findall(text), named[0] if named else ""} - {""}
+    if places:
         return next((parameter for parameter in sent if parameter in places), None)
     for parameter in sent:
         name = re.escape(parameter)
         loose = rf"|\b{name}\b" if len(parameter) > 2 else ""
-        if _field(body, "param") == parameter or re.search(rf"['\"`]{name}['\"`]{loose}", text):
+        if re.search(rf"['\"`]{name}['\"`]{loose}", text):
             return parameter
-    return None
+    return next((p for p in sent if p in _ALSO and re.search(_ALSO[p], text)), None)
+
+
+def refuses_value(body: Any) -> bool:
+    """True if an error is about a parameter's value, not about the parameter."""
+    return mentions(body, _UNFIT) and not mentions(body, (*_UNKNOWN, "default"))
+
+
+def refuses_system(status: int, body: Any) -> bool:
+    """True if a server says that it takes no message of the system's."""
+    return status in {400, 422, 500, 501} and NO_SYSTEM.search(_text(body)) is not None
 
 
 def ran_out(status: int, body: Any) -> bool:
     """True where a server says by an error that a reply ended before anything of it was seen."""
     return status == 400 and mentions(body, ("output limit was reached",))
+
+
+def told_context(status: int, body: Any, sent: int) -> tuple[int, int] | None:
+    """The tokens of the context and of the prompt where a server says that they leave less than was
+    `sent` for the reply. None where it says something else, or few are left."""
+    text = _text(body)
+    context, prompt = (re.search(pattern, text) for pattern in (_CONTEXT, _PROMPT))
+    if status not in {400, 413, 422} or not context or not prompt:
+        return None
+    counted = next(filter(None, prompt.groups()))
+    size, taken = (int(number.replace(",", "")) for number in (context[1], counted))
+    return (size, taken) if FEWEST_TOKENS < size - taken < sent else None
 
 
 def fewer_tokens(status: int, body: Any, sent: int) -> int | None:
@@ -215,7 +329,7 @@ def _advice(address: Address, status: int, body: Any) -> str:
         return "the provider's content filter refused the prompt"
     if mentions(body, _NO_MODEL) or _quotes(body, address.name.partition("/")[2]):
         return f"not found: check the model's name and the base URL {address.origin}"
-    return "the request was refused; a capability may be set that the model doesn't have"
+    return "the request was refused"
 
 
 def _quotes(body: Any, model: str) -> bool:
@@ -224,5 +338,6 @@ def _quotes(body: Any, model: str) -> bool:
     return re.search(rf"['\"`]{name}['\"`]", _text(body)) is not None
 
 
-def _final(address: Address, status: int, advice: str) -> EndpointError:
-    return EndpointError(f"{address.name}: {advice} ({status})", kind="rejected", retryable=False)
+def _final(address: Address, status: int, advice: str, said: str = "") -> EndpointError:
+    text = f"{address.name}: {advice} ({status}){said}"
+    return EndpointError(text, kind="rejected", retryable=False)

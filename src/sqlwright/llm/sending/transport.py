@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from sqlwright.llm.endpoint import THREAD, Throttle
 from sqlwright.llm.sending.failures import Address, compressed, too_large
+from sqlwright.llm.sending.streams import is_streamed
 from sqlwright.messages import Capabilities
 
 CONNECT = 15.0
@@ -20,6 +21,8 @@ LARGEST = 2_000_000
 """Bytes of an answer. Twenty replies of 4,096 tokens have less than a quarter of it."""
 MOST_PARTS = 100_000
 """Brackets and colons of an answer: each may become an object of a hundred bytes."""
+FRAMES = 40
+"""Bytes of a stream for each byte of its text at most; servers take 30 to 80 for a short word."""
 NO_KEY = "none"
 """Stands for the key towards a vendor's package where there is none; it is never sent."""
 
@@ -117,7 +120,8 @@ class ModelAddress:
         length = answer.headers.get("content-length", "").strip()
         if length.isdigit() and (len(length) > 18 or int(length) > self.largest):
             raise too_large(self.largest)
-        answer.stream = _bounded(answer.stream, self.largest)
+        times = FRAMES if is_streamed(answer) else 1
+        answer.stream = _bounded(answer.stream, self.largest * times, MOST_PARTS * times)
 
     def _client(self, **options: Any) -> Any:
         import httpx2
@@ -137,7 +141,7 @@ def check_size(size: int, most: int) -> None:
         raise too_large(most)
 
 
-def _bounded(stream: Any, most: int) -> Any:
+def _bounded(stream: Any, most: int, most_parts: int) -> Any:
     """The same stream of bytes, which raises EndpointError where it gets too large."""
     import httpx2
 
@@ -148,7 +152,7 @@ def _bounded(stream: Any, most: int) -> Any:
                 size += len(piece)
                 parts += sum(piece.count(mark) for mark in (b"[", b"{", b":"))
                 check_size(size, most)
-                check_size(parts, MOST_PARTS)
+                check_size(parts, most_parts)
                 yield piece
 
         async def aclose(self) -> None:

@@ -7,6 +7,7 @@ that, with the key in the header of that time.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,13 @@ from typing import Any
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
-from sqlwright.llm.sending.failures import fewer_tokens, refused, unreachable, unsupported
+from sqlwright.llm.sending.failures import (
+    fewer_tokens,
+    left_out,
+    refused,
+    unreachable,
+    unsupported,
+)
 from sqlwright.llm.sending.transport import NO_KEY, AtSite, Discreet, ModelAddress
 from sqlwright.llm.vendors.reading import (
     arguments_text,
@@ -27,13 +34,6 @@ from sqlwright.llm.vendors.reading import (
 )
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
-FINISH = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-}
 OLDER_VERSION = "2023-06-01"
 BY_BUDGET = (
     "claude-3*",
@@ -80,10 +80,11 @@ class AnthropicEndpoint(AtSite):
         body = self._body(call)
         create: Callable[..., Awaitable[Any]] = self._client.messages.with_raw_response.create
         try:
-            answer = await create(**body)
+            async with asyncio.timeout(self.throttle.seconds):
+                answer = await create(**body)
         except anthropic.APIStatusError as error:
             with guarded():
-                raise self._status(error, body) from None
+                raise self._status(error, body, call) from None
         except anthropic.APITimeoutError:
             raise unreachable(self._site.address, timed_out=True) from None
         except (anthropic.AnthropicError, httpx2.HTTPError, OSError) as error:
@@ -165,7 +166,7 @@ class AnthropicEndpoint(AtSite):
             return {}
         return {name: part for name, part in output.items() if name not in self._refused}
 
-    def _status(self, error: Any, sent: Mapping[str, Any]) -> EndpointError:
+    def _status(self, error: Any, sent: Mapping[str, Any], call: Call) -> EndpointError:
         body, status = error.body, int(error.status_code)
         if most := fewer_tokens(status, body, int(sent["max_tokens"])):
             self._most = most
@@ -175,11 +176,10 @@ class AnthropicEndpoint(AtSite):
         for parameter, names in _OPTIONAL.items():
             if parameter in given and unsupported(status, body, names):
                 self._refused.add(parameter)
-                return EndpointError(
-                    f"it doesn't take {parameter!r}", retry_after=0.0, left_out=parameter
-                )
+                return left_out(parameter)
         headers = error.response.headers
-        return refused(self._site.address, status, headers, body, self._site.wall())
+        now = self._site.wall()
+        return refused(self._site.address, status, headers, body, now, sent=call.text)
 
 
 def _messages(messages: Sequence[PlainMessage]) -> list[dict[str, Any]]:
@@ -237,14 +237,17 @@ def _read(form: Mapping[str, Any]) -> Completion:
         if block["type"] == "tool_use"
     )
     thought = [block for block in blocks if block["type"] in {"thinking", "redacted_thinking"}]
+    kept = json.dumps({"blocks": thought}) if thought and calls else ""
+    if not (text.strip() or calls):
+        text = kept = "".join(well_formed(block.get("thinking")) for block in thought)
     reply = Reply(
         text,
         calls,
-        finish(form.get("stop_reason"), FINISH),
+        finish(form.get("stop_reason")),
         prompt or 0,
         written or 0,
         reasoning_tokens=hidden,
-        thought=json.dumps({"blocks": thought}) if thought and calls else "",
+        thought=kept,
     )
     return Completion(
         (reply,),

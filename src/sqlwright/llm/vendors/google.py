@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,9 @@ from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.reply_limits import REASONING
 from sqlwright.llm.sending.failures import (
     fewer_tokens,
+    left_out,
     refused,
+    refuses_system,
     unreachable,
     unreadable,
     unsupported,
@@ -32,10 +35,10 @@ from sqlwright.llm.vendors.reading import (
     shares,
     token_logprobs,
     well_formed,
+    without_system,
 )
 from sqlwright.messages import Capabilities, Effort, Reply, TokenLogprob, ToolCall
 
-FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 BY_BUDGET = ("gemini-[12]*",)
 """Names of models that take a number of tokens for thinking; later ones take a level."""
 LARGEST_BUDGET = 24_576
@@ -77,14 +80,17 @@ class GoogleEndpoint(AtSite):
         import httpx2
         from google.genai import errors
 
+        if "system" in self._refused:
+            call = replace(call, messages=without_system(call.messages))
         config = self._config(call)
         try:
-            answer = await self._client.aio.models.generate_content(
-                model=self._site.model, contents=_contents(call.messages), config=config
-            )
+            async with asyncio.timeout(self.throttle.seconds):
+                answer = await self._client.aio.models.generate_content(
+                    model=self._site.model, contents=_contents(call.messages), config=config
+                )
         except errors.APIError as error:
             with guarded():
-                raise self._status(error, config) from None
+                raise self._status(error, config, call) from None
         except httpx2.TimeoutException:
             raise unreachable(self._site.address, timed_out=True) from None
         except (httpx2.HTTPError, OSError) as error:
@@ -148,19 +154,21 @@ class GoogleEndpoint(AtSite):
             return {"thinking_budget": min(REASONING[effort], LARGEST_BUDGET)}
         return {"thinking_level": _LEVELS.get(effort, effort).upper()}
 
-    def _status(self, error: Any, config: Mapping[str, Any]) -> EndpointError:
+    def _status(self, error: Any, config: Mapping[str, Any], call: Call) -> EndpointError:
         body, status = error.details, int(error.code or 500)
         if most := fewer_tokens(status, body, int(config["max_output_tokens"])):
             self._most = most
             return EndpointError(f"it gives {most:,} tokens at most", retry_after=0.0)
+        if "system_instruction" in config and refuses_system(status, body):
+            self._refused.add("system")
+            return left_out("system")
         for parameter, names in _OPTIONAL.items():
             if parameter in config and unsupported(status, body, names):
                 self._refused |= {parameter, *(["logprobs"] if "logprobs" in parameter else [])}
-                return EndpointError(
-                    f"it doesn't take {parameter!r}", retry_after=0.0, left_out=parameter
-                )
+                return left_out(parameter)
         headers = {**_wait(body), **(getattr(error.response, "headers", None) or {})}
-        return refused(self._site.address, status, headers, body, self._site.wall())
+        now = self._site.wall()
+        return refused(self._site.address, status, headers, body, now, sent=call.text)
 
 
 def _wait(body: Any) -> dict[str, str]:
@@ -244,7 +252,10 @@ def _read(form: Mapping[str, Any]) -> Completion:
 
 def _reply(candidate: Mapping[str, Any]) -> Reply:
     parts = (candidate.get("content") or {}).get("parts") or []
-    text = "".join(well_formed(part.get("text")) for part in parts if not part.get("thought"))
+    said, thought = (
+        "".join(well_formed(part.get("text")) for part in parts if bool(part.get("thought")) == own)
+        for own in (False, True)
+    )
     asked = [part for part in parts if part.get("functionCall")]
     calls = tuple(
         ToolCall(
@@ -256,8 +267,11 @@ def _reply(candidate: Mapping[str, Any]) -> Reply:
         for index, part in enumerate(asked)
         if (each := part["functionCall"])
     )
-    ended = "tool_calls" if calls else finish(candidate.get("finishReason"), FINISH)
-    return Reply(text, calls, ended, logprobs=_logprobs(candidate.get("logprobsResult") or {}))
+    ended = "tool_calls" if calls else finish(candidate.get("finishReason"))
+    logprobs = _logprobs(candidate.get("logprobsResult") or {})
+    if said.strip() or calls:
+        return Reply(said, calls, ended, logprobs=logprobs)
+    return Reply(thought, (), ended, thought=thought)
 
 
 def _signature(given: Any) -> str:

@@ -8,14 +8,26 @@ the answer into models that nobody looks at, and it reads the environment.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
+from sqlwright.llm.metering import prompt_tokens
 from sqlwright.llm.sending.connections import Connections, HttpAnswer
-from sqlwright.llm.sending.failures import fewer_tokens, ran_out, refused, unsupported
+from sqlwright.llm.sending.failures import (
+    FEWEST_TOKENS,
+    fewer_tokens,
+    left_out,
+    ran_out,
+    refused,
+    refuses_system,
+    refuses_value,
+    told_context,
+    unsupported,
+)
 from sqlwright.llm.sending.transport import AtSite, ModelAddress
 from sqlwright.llm.vectors import vectors_from_form, vectors_text
 from sqlwright.llm.vendors.reading import (
@@ -29,6 +41,7 @@ from sqlwright.llm.vendors.reading import (
     shares,
     token_logprobs,
     well_formed,
+    without_system,
 )
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
@@ -39,6 +52,10 @@ LARGEST_VECTORS = 12_000_000
 FEWEST = 8
 """Texts of a request for vectors that no server calls too many."""
 _TOO_MANY = {400, 413, 422}
+SPARE = 1.02
+"""Factor on the tokens that a server counted of a prompt: of another they are a guess."""
+COLDEST = 0.01
+"""Temperature for a server that takes none of 0."""
 
 _FALLBACKS = {
     "n": None,
@@ -51,6 +68,9 @@ _FALLBACKS = {
     "logprobs": None,
     "max_completion_tokens": "max_tokens",
     "max_tokens": "max_completion_tokens",
+    "tools": None,
+    "stream_options": None,
+    "stream": None,
 }
 """Parameters that a model may refuse, and what then goes in their place."""
 
@@ -68,8 +88,12 @@ class OpenAIEndpoint(AtSite):
         super().__init__(site)
         self._length = "max_completion_tokens" if newer_length else "max_tokens"
         self._refused: set[str] = set()
+        self._coldest = 0.0
+        """The lowest temperature that it takes, once it has refused 0."""
         self._most = 0
         """Reply tokens that the server takes at most, once it has refused more."""
+        self._context, self._share = 0, 1.0
+        """Tokens of prompt and reply together, once it told, and its count of a prompt by ours."""
         self._plainer = False
         """True once it took no `json_schema`; some take a schema with `json_object`."""
         self._connections = _connections(site, "chat/completions", api_version)
@@ -83,17 +107,22 @@ class OpenAIEndpoint(AtSite):
             can,
             n=can.n and "n" not in self._refused,
             logprobs=can.logprobs and "logprobs" not in self._refused,
+            json_schema=can.json_schema and "response_format" not in self._refused,
+            tools=can.tools and "tools" not in self._refused,
             reply_tokens=most,
+            context_tokens=min(can.context_tokens, self._context or can.context_tokens),
         )
 
     async def send(self, call: Call) -> Completion:
+        if "system" in self._refused:
+            call = replace(call, messages=without_system(call.messages))
         body = self._body(call)
-        answer = await self._connections.post(body)
         with guarded():
+            answer = await self._connections.post(body, tokens=call.n * call.limit)
             if not answer.ok and ran_out(answer.status, answer.refusal_body):
                 return Completion((Reply("", finish="length"),) * call.n)
             if not answer.ok:
-                raise self._status(answer, body)
+                raise self._status(answer, body, call)
             return _read(_form(self._site, answer.content, "choices"))
 
     async def aclose(self) -> None:
@@ -104,12 +133,14 @@ class OpenAIEndpoint(AtSite):
         body: dict[str, Any] = {
             "model": self._site.model,
             "messages": [_message(message) for message in call.messages],
-            self._length: min(call.limit, self._most or call.limit),
+            "stream": True,  # shows that a slow server works, and ends with the connection
+            "stream_options": {"include_usage": True},
+            self._length: min(call.limit, self._most or call.limit, self._room(call)),
         }
         if can.n and call.n > 1:
             body["n"] = call.n
         if can.temperature:
-            body["temperature"] = call.temperature
+            body["temperature"] = max(call.temperature, self._coldest)
         if can.seed:
             body["seed"] = call.seed % SEEDS
         if call.reasoning is not None:
@@ -138,12 +169,27 @@ class OpenAIEndpoint(AtSite):
             value, instead = body.pop(parameter), _FALLBACKS[parameter]
             if instead is not None and instead not in self._refused:
                 body[instead] = value
+        if "stream" not in body:
+            body.pop("stream_options", None)
         return body
 
-    def _status(self, answer: HttpAnswer, body: Mapping[str, Any]) -> EndpointError:
+    def _room(self, call: Call) -> int:
+        """Tokens that the context has for a reply, as far as the server told."""
+        if not self._context:
+            return call.limit
+        left = self._context - SPARE * self._share * prompt_tokens(call)
+        return max(FEWEST_TOKENS, int(left))
+
+    def _status(self, answer: HttpAnswer, body: Mapping[str, Any], call: Call) -> EndpointError:
         """The error for a status. A parameter the model doesn't know is left out from then on."""
         refusal_body = answer.refusal_body
+        if body["messages"][0]["role"] == "system" and refuses_system(answer.status, refusal_body):
+            self._refused.add("system")
+            return left_out("system")
         sent = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+        if told := told_context(answer.status, refusal_body, sent):
+            self._context, self._share = told[0], told[1] / prompt_tokens(call)
+            return EndpointError("its context has less room for a reply", retry_after=0.0)
         if most := fewer_tokens(answer.status, refusal_body, sent):
             self._most = most
             return EndpointError(f"it gives {most:,} tokens at most", retry_after=0.0)
@@ -153,12 +199,13 @@ class OpenAIEndpoint(AtSite):
         if parameter is not None:
             if parameter == "response_format" and body[parameter]["type"] == "json_schema":
                 self._plainer = True
+            elif parameter == "temperature" and not body[parameter] and refuses_value(refusal_body):
+                self._coldest = COLDEST
+                parameter = "a temperature of 0"
             else:
                 self._refused.add(parameter)
-            return EndpointError(
-                f"it doesn't take {parameter!r}", retry_after=0.0, left_out=parameter
-            )
-        return _refused(self._site, answer, refusal_body)
+            return left_out(parameter)
+        return _refused(self._site, answer, refusal_body, call.text)
 
 
 class OpenAIEmbeddings(AtSite):
@@ -185,7 +232,7 @@ class OpenAIEmbeddings(AtSite):
             raise self._fewer(error, len(texts)) from None
         with guarded():
             if not answer.ok:
-                raise self._status(answer, len(texts))
+                raise self._status(answer, texts)
             form = _form(self._site, answer.content, "data")
             vectors = vectors_from_form(form, len(texts))
             usage = form.get("usage") or {}
@@ -208,14 +255,16 @@ class OpenAIEmbeddings(AtSite):
         self._batch = min(self._batch, max(FEWEST, texts // 4))
         return EndpointError(error.message, kind="rejected", retryable=False)
 
-    def _status(self, answer: HttpAnswer, texts: int) -> EndpointError:
-        if answer.status in _TOO_MANY and texts > FEWEST:
-            self._batch = min(self._batch, max(FEWEST, texts // 4))
-        return _refused(self._site, answer, answer.refusal_body)
+    def _status(self, answer: HttpAnswer, texts: Sequence[str]) -> EndpointError:
+        if answer.status in _TOO_MANY and len(texts) > FEWEST:
+            self._batch = min(self._batch, max(FEWEST, len(texts) // 4))
+        return _refused(self._site, answer, answer.refusal_body, "\n".join(texts))
 
 
-def _refused(site: ModelAddress, answer: HttpAnswer, refusal_body: Any) -> EndpointError:
-    return refused(site.address, answer.status, answer.headers, refusal_body, site.wall())
+def _refused(site: ModelAddress, answer: HttpAnswer, refusal_body: Any, sent: str) -> EndpointError:
+    return refused(
+        site.address, answer.status, answer.headers, refusal_body, site.wall(), sent=sent
+    )
 
 
 def _form(site: ModelAddress, content: bytes, part: str) -> Any:
@@ -223,7 +272,8 @@ def _form(site: ModelAddress, content: bytes, part: str) -> Any:
     form = json.loads(content)
     if not form.get(part) and form.get("error"):
         # Some gateways report an error of the model behind them with status 200.
-        status = int(form["error"].get("code") or 502)
+        code = form["error"].get("code") if isinstance(form["error"], Mapping) else None
+        status = int(str(code)) if re.fullmatch("[1-9][0-9]{2}", str(code)) else 502
         raise refused(site.address, status, {}, form, site.wall())
     return form
 
@@ -268,9 +318,12 @@ def _reply(choice: Mapping[str, Any]) -> Reply:
         for index, call in enumerate(message.get("tool_calls") or ())
     )
     ended = finish(choice.get("finish_reason"))
-    text = _plain(message.get("content"))
+    text, thought = _plain(message.get("content")), _thought(message) if calls else ""
     if not text and message.get("refusal"):
         text, ended = well_formed(message["refusal"]), "refusal"
+    if not (text.strip() or calls):  # some servers take all that a model says for its reasoning
+        said = message.get("reasoning_content") or message.get("reasoning")
+        text = thought = _plain(said) if isinstance(said, str | list) else ""
     listed = (choice.get("logprobs") or {}).get("content") or ()
     return Reply(
         text,
@@ -279,7 +332,7 @@ def _reply(choice: Mapping[str, Any]) -> Reply:
         logprobs=token_logprobs(
             [(each, each.get("top_logprobs") or ()) for each in listed], "logprob"
         ),
-        thought=_thought(message) if calls else "",
+        thought=thought,
     )
 
 

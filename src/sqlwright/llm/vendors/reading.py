@@ -6,8 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
+from sqlwright.llm.endpoint import PlainMessage
 from sqlwright.llm.sending.failures import unreadable
 from sqlwright.messages import TokenLogprob
 
@@ -30,12 +32,39 @@ def well_formed(text: Any) -> str:
     return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def finish(reason: Any, known: Mapping[str, str] | None = None) -> str:
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "max_length": "length",
+    "model_length": "length",
+    "token_limit": "length",
+    "model_context_window_exceeded": "length",
+}
+"""Vendors' words for the reason why a reply ended; OpenAI's are ours."""
+
+
+def finish(reason: Any) -> str:
     """The reason why a reply ended, in our words where they are known, else the server's if it is
     one word."""
-    word = str(reason or "stop")
-    word = (known or {}).get(word, word.lower())
+    word = str(reason or "stop").lower()
+    word = _FINISH.get(word, word)
     return word if re.fullmatch(r"[a-z_]{1,40}", word) else "other"
+
+
+def without_system(messages: Sequence[PlainMessage]) -> tuple[PlainMessage, ...]:
+    """The messages for a model that takes the user's and its own by turns: the system's stand
+    before the first of the user's."""
+    turns: list[PlainMessage] = []
+    for message in messages:
+        turn = replace(message, role="user") if message.role == "system" else message
+        if turns and turns[-1].role == turn.role == "user":
+            turns[-1] = replace(turn, text=f"{turns[-1].text}\n\n{turn.text}")
+        else:
+            turns.append(turn)
+    return tuple(turns)
 
 
 MOST_TOKENS = 100_000_000

@@ -11,6 +11,7 @@ the project file, says where its key goes; a project file that was merely found 
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -66,6 +67,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
     provider, model = split_name(told.model)
     vendors_url = environ.get(provider.base_url_variable, "") if provider.base_url_variable else ""
     address = told.base_url or vendors_url
+    provider = _served_elsewhere(provider, address)
     if provider.in_process:
         return _of_weights(provider, model, told, options, label)
     service = Service(
@@ -99,6 +101,23 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
     )
     version = environ.get("OPENAI_API_VERSION")
     return replace(service, api_version=version) if version else service
+
+
+def _served_elsewhere(provider: Provider, address: str) -> Provider:
+    """The provider at an address: OpenAI's protocol is spoken by many, who have neither its prices
+    nor its abilities. Of its own only what says where its key goes is kept."""
+    host = urlsplit(address if "://" in address else f"http://{address}").hostname or ""
+    own = any(fnmatch.fnmatchcase(host, pattern) for pattern in provider.hosts)
+    if provider.name != "openai" or not address or own:
+        return provider
+    other = PROVIDERS[ANYWHERE]
+    return replace(
+        other,
+        key_variable=provider.key_variable,
+        base_url_variable=provider.base_url_variable,
+        hosts=provider.hosts,
+        reasoning=(*other.reasoning, *provider.reasoning),
+    )
 
 
 def limits_for(name: str, options: LlmOptions) -> ReplyLimits:
