@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlwright.english.dates import bound_before, moments, moved, with_dates
+from sqlwright.english.bounds import bound_before
+from sqlwright.english.dates import moments, moved, with_dates
 
 from .cases import cases
 

@@ -15,30 +15,12 @@ from sqlwright.english.dates import Moment
 from sqlwright.english.vocabulary import MONTHS
 from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
+from sqlwright.local.parser.grouping import part_of
 from sqlwright.types.periods import period_of
 
 _ALONE = re.compile(
     rf"\b(?:in|during|of|for|since|until)\s+(?:{'|'.join(MONTHS)})\b", re.IGNORECASE
 )
-_UNITS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (unit, re.compile(rf"\b(?:(?:per|each|every|by)\s+{unit}|{adverb})\b", re.IGNORECASE))
-    for unit, adverb in (("day", "daily"), ("week", "weekly"), ("month", "monthly"),
-                         ("year", "yearly|annually"))
-)  # fmt: skip
-_WRITTEN = {
-    "day": ("date", ()),
-    "week": ("strftime", (f.Literal("%Y-%W"),)),
-    "month": ("strftime", (f.Literal("%Y-%m"),)),
-    "year": ("year", ()),
-}
-"""Each unit of time as a part of a date: the function and its arguments before the column."""
-
-
-def unit_of(question: str) -> str:
-    """The unit of time for each of which a question wants something; empty where there is none,
-    or several."""
-    units = [unit for unit, cue in _UNITS if cue.search(question)]
-    return units[0] if len(units) == 1 else ""
 
 
 class Dating:
@@ -50,11 +32,10 @@ class Dating:
         self._moments = moments
         self._is_time = is_time
         self._month = bool(_ALONE.search(question))
-        self._unit = unit_of(question)
 
     def query(self, query: f.Query) -> f.Query:
-        """The query with its conditions and groups of time as the question has them."""
-        return _Dated(self._moments, self._unit, self._month, self._is_time).query(query)
+        """The query with its conditions of time as the question has them."""
+        return _Dated(self._moments, self._month, self._is_time).query(query)
 
 
 class _Dated:
@@ -63,44 +44,23 @@ class _Dated:
     def __init__(
         self,
         moments: Sequence[Moment],
-        unit: str,
         month: bool,
         is_time: Callable[[f.Column], bool],
     ) -> None:
         # The parser was asked with years, so a condition is matched to its moment by the year.
         self._left = {m.year: [one for one in moments if one.year == m.year] for m in moments}
-        self._unit, self._month, self._is_time = unit, month, is_time
+        self._month, self._is_time = month, is_time
 
     def query(self, query: f.Query) -> f.Query:
         if isinstance(query, f.SetOperation):
             left, right = self.query(query.left), self.query(query.right)
             assert isinstance(right, f.Select)
             return replace(query, left=left, right=right)
-        dated = replace(
+        return replace(
             query,
             derived=tuple(map(self.query, query.derived)),
             where=None if query.where is None else self._condition(query.where),
         )
-        return self._grouped(dated) if self._unit and query.group_by else dated
-
-    def _grouped(self, query: f.Select) -> f.Select:
-        """With the unit that the question counts by, where it groups by dates or their years."""
-        return replace(
-            query,
-            items=tuple(i if isinstance(i, f.Star) else self._term(i) for i in query.items),
-            group_by=tuple(map(self._term, query.group_by)),
-            order_by=tuple(
-                replace(term, expression=self._term(term.expression)) for term in query.order_by
-            ),
-        )
-
-    def _term(self, term: f.Expression) -> f.Expression:
-        match term:
-            case (f.Column() as column) | f.Function("year", (f.Column() as column,)):
-                # A column that is called a year holds years, not dates.
-                if self._is_time(column) and self._unit not in split_name(column.ref.column):
-                    return _part(column, self._unit)
-        return term
 
     def _condition(self, condition: f.Condition) -> f.Condition:
         match condition:
@@ -136,7 +96,7 @@ class _Dated:
         unit = {4: "year", 7: "month"}.get(lengths.pop(), "")
         if not unit or unit in split_name(column.ref.column):
             return None  # A column that is called a year holds years, not dates.
-        return _part(column, unit)
+        return part_of(column, unit)
 
     def _compared_part(
         self, operator: f.ComparisonOperator, operand: f.Expression, text: str
@@ -175,12 +135,12 @@ class _Dated:
             month = MONTHS.get(text.casefold()) if self._month else None
             part = f.Function("month", (column,))
             return f.Comparison(operator, part, f.Literal(f"{month:02d}")) if month else None
-        written = _part(column, moment.unit)
+        written = part_of(column, moment.unit)
         first, last = f.Literal(moment.first), f.Literal(moment.last)
-        # The words before the moment say more surely how to compare than the parser does.
+        # The words around the moment say more surely how to compare than the parser does.
         if operator != "!=":
-            operator = moment.operator or operator
-        if operator in {"=", "!="} and moment.first != moment.last:
+            operator = moment.operator or ("=" if moment.is_range else operator)
+        if operator in {"=", "!="} and moment.is_range:
             return f.Between(written, first, last, negated=operator == "!=")
         # After a quarter is after its last month, before it is before its first one.
         return f.Comparison(operator, written, last if operator in {">", "<="} else first)
@@ -191,14 +151,11 @@ class _Dated:
         column = self._column(operand)
         if column is None:
             return None
+        left = self._left.get(low, [])
+        if len(left) == 1 and left[0].is_range:
+            return self._compared("!=" if negated else "=", operand, low)
         begin, end = self._meant(low), self._meant(high)
         if begin is None or end is None or begin.unit != end.unit:
             return None
         bounds = f.Literal(begin.first), f.Literal(end.last)
-        return f.Between(_part(column, begin.unit), *bounds, negated=negated)
-
-
-def _part(column: f.Column, unit: str) -> f.Function:
-    """A date's day, week, month or year."""
-    name, before = _WRITTEN[unit]
-    return f.Function(name, (*before, column))
+        return f.Between(part_of(column, begin.unit), *bounds, negated=negated)

@@ -6,7 +6,7 @@ nodes, one a step."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -19,20 +19,22 @@ from sqlwright.english.as_trained import Word
 from sqlwright.english.dates import Moment, moments
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.facts import form_facts
-from sqlwright.form.nodes import Query
+from sqlwright.form.nodes import Column, Query
 from sqlwright.form.sequence.grammar import delinearize
 from sqlwright.form.sequence.symbols import TableSymbol
 from sqlwright.form.stored import Formats
+from sqlwright.form.walking import inside
 from sqlwright.form.write.sql import write_sql
 from sqlwright.local.embedder.onnx import LOWER, TextFront, WordTable
 from sqlwright.local.numerics import sigmoid
 from sqlwright.local.parser.constants import Grounding
-from sqlwright.local.parser.dating import Dating, unit_of
+from sqlwright.local.parser.dating import Dating
 from sqlwright.local.parser.decoding import Decoder, Memory
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode
+from sqlwright.local.parser.grouping import Grouping, unit_of
 from sqlwright.local.parser.lasting import with_units
 from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, ValueNode, WordPieces
 from sqlwright.local.parser.plausible import is_senseless, mixes_types, works_out_nonsense
@@ -160,26 +162,46 @@ class Parser:
             retold.values,
             enumerations=request.enumerations,
             formats=request.formats,
+            dates=request.dates,
         )
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
         formats = request.formats
-        schema = as_meant(view.visible_schema(), formats)
+        schema = as_meant(view.visible_schema(), formats, request.dates)
         grounding = Grounding(retold.question, words, schema, retold.values, request.enumerations)
-        dating = Dating(
-            question.text,
-            named,
-            lambda c: (
-                formats[c.ref].is_date
-                if c.ref in formats
-                else request.dates.get(c.ref, grounding.kind(c.ref) == "time-type")
-            ),
-        )
+
+        def is_time(column: Column) -> bool:
+            if column.ref in formats:
+                return formats[column.ref].is_date
+            return request.dates.get(column.ref, grounding.kind(column.ref) == "time-type")
+
+        def likeliest(tables: Set[str]) -> ColumnRef | None:
+            """The column of dates in some tables that the question needs most probably."""
+            found = [
+                (float(link), node)
+                for node, link in zip(reading.encoded.nodes, reading.links, strict=False)
+                if isinstance(node, ColumnRef) and node.table in tables and is_time(Column(node))
+            ]
+            return max(found, default=(0.0, None))[1]
+
+        dating = Dating(question.text, named, is_time)
+        grouping = Grouping(question.text, is_time, likeliest)
+        by_time = bool(unit_of(question.text))
 
         def within(groups: Mapping[str, str] | None) -> list[Parsed]:
             """The queries over tables of one group each; over any tables without groups."""
             search = Search(reading.encoded, grounding, request.beam, groups=groups)
             hypotheses = search.run(self._decoder.search(reading.memory), run)
-            return _written(hypotheses, view, question.text, dating, formats)
+            queries = _written(
+                hypotheses, question.text, lambda form: grouping.query(dating.query(form)), request
+            )
+            if by_time and not any(_groups_by_time(query, request) for query in queries):
+                return _written(
+                    hypotheses,
+                    question.text,
+                    lambda form: grouping.query(dating.query(form), added=True),
+                    request,
+                )
+            return queries
 
         groups = view.schema.group_of
         queries = within(groups if view.schema.has_many_groups else None)
@@ -187,7 +209,6 @@ class Parser:
             # Tables without a key to others are rarely asked about together with them: only where
             # nothing else can be written is each group of tables a database of its own.
             queries = within(groups)
-        by_time = bool(unit_of(question.text))
         queries = _using_most_dates(queries, named, request, by_time=by_time)
         return [
             replace(query, values=tuple(map(retold.original, query.values))) for query in queries
@@ -201,12 +222,13 @@ class Parser:
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
         formats: Formats | None = None,
+        dates: Mapping[ColumnRef, bool] | None = None,
     ) -> Reading:
         """Run the encoder alone, for the columns, tables and values that the question needs."""
         priority = {ref: 1.0 for ref in view.visible if view.detail(ref) is Detail.FULL}
         encoded = encode(
             question,
-            as_meant(view.visible_schema(), formats or {}),
+            as_meant(view.visible_schema(), formats or {}, dates or {}),
             values,
             enumerations or {},
             self._pieces,
@@ -254,32 +276,37 @@ def _using_most_dates(
         return list(queries)
     counts = [
         sum(moment.is_among(facts.texts) for moment in named)
-        + (by_time and any(key.dates for select in facts.selects for key in select.grouping))
-        for facts in (_facts(query, request) for query in queries)
+        + (by_time and _groups_by_time(query, request))
+        for query, facts in ((query, _facts(query, request)) for query in queries)
     ]
     return [query for query, count in zip(queries, counts, strict=True) if count == max(counts)]
 
 
+def _groups_by_time(query: Parsed, request: _Request) -> bool:
+    facts = _facts(query, request)
+    return any(key.dates for select in facts.selects for key in select.grouping)
+
+
 def _written(
     hypotheses: Sequence[Hypothesis],
-    view: SchemaView,
     question: str,
-    dating: Dating,
-    formats: Formats,
+    timed: Callable[[Query], Query],
+    request: _Request,
 ) -> list[Parsed]:
-    """The different queries that are plausible and can be written, in order."""
-    forms = []
+    """The different queries that are plausible and can be written, in order; `timed` gives a query
+    the times that the question names."""
+    forms, view = [], request.view
+    meant = as_meant(view.schema, request.formats, request.dates)
     for hypothesis in hypotheses:
         try:
-            form = dating.query(delinearize(hypothesis.symbols))
+            form = timed(delinearize(hypothesis.symbols))
             form = with_units(form, view.schema, question)
         except UnsupportedQuery:
             continue
-        meant = as_meant(view.schema, formats)
         if is_senseless(form) or mixes_types(form, meant):
             continue
         if not works_out_nonsense(form, meant):
-            forms.append((dress(form, formats), hypothesis))
+            forms.append((dress(form, request.formats), hypothesis))
     # A join may lead through tables that the view hides; but in a wide schema keys lead from
     # anywhere to anywhere, and a query that needs no hidden table is more probably meant.
     return _written_over(forms, view.visible_schema()) or _written_over(forms, view.schema)
@@ -299,6 +326,7 @@ def _written_over(forms: Sequence[tuple[Query, Hypothesis]], schema: Schema) -> 
 
 def _parsed(sql: str, form: Query, hypothesis: Hypothesis) -> Parsed:
     columns = [symbol for symbol in hypothesis.symbols if isinstance(symbol, ColumnRef)]
+    columns += [column.ref for column in inside(form, Column)]
     tables = [column.table for column in columns]
     tables += [s.name for s in hypothesis.symbols if isinstance(s, TableSymbol)]
     return Parsed(

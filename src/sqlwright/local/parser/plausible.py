@@ -16,12 +16,15 @@ from sqlwright.form.sequence.symbols import DATE_PARTS as LATER_PARTS
 from sqlwright.form.walking import inside
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.declared_types import type_feature
+from sqlwright.types.periods import period_of
 
 _YEAR = re.compile(r"(?:1[6-9]|20)\d\d")
 _TEXTS = frozenset({*NAMING_WORDS, "description", "address", "city", "country", "email", "type"})
 """Words of names that hold texts and nothing else, however they are stored."""
 DATE_PARTS = frozenset({"year", "month", "day", "date", "strftime", *LATER_PARTS})
 """Functions that give a part of a date."""
+WHOLE = frozenset({"date", "start_of_month", "start_of_year"})
+"""Those that give a date again."""
 
 
 def is_senseless(query: f.Query) -> bool:
@@ -72,11 +75,12 @@ def _senseless_condition(condition: f.Condition) -> bool:
 
 def works_out_nonsense(query: f.Query, schema: Schema) -> bool:
     """True if a query works with constants alone or with a year as a factor, calculates with texts,
-    takes a part of a date of what is named as a text, or holds keys against each other that have
-    nothing to do with one another."""
+    takes a part of a date of a constant, of another part or of what is named as a text, or holds
+    keys against each other that have nothing to do with one another."""
     if any(_senseless_operands(one, schema) for one in inside(query, f.Arithmetic)):
         return True
-    if any(_is_named_text(one, schema) for one in inside(query, f.Function)):
+    calls = list(inside(query, f.Function))
+    if any(_is_named_text(one, schema) or _is_of_no_date(one) for one in calls):
         return True
     pairs: list[tuple[f.Expression, f.Expression]] = []
     pairs += [(one.left, one.right) for one in inside(query, f.Join)]
@@ -109,6 +113,15 @@ def _is_named_text(call: f.Function, schema: Schema) -> bool:
         return False
     column = call.arguments[-1]
     return isinstance(column, f.Column) and _is_text(column.ref, schema)
+
+
+def _is_of_no_date(call: f.Function) -> bool:
+    if call.name not in DATE_PARTS or not call.arguments:
+        return False
+    dated = call.arguments[-1]
+    if isinstance(dated, f.Literal):
+        return period_of(str(dated.value)[:10]) is None
+    return isinstance(dated, f.Function) and dated.name in DATE_PARTS - WHOLE
 
 
 def _queries(*expressions: f.Expression) -> Iterator[f.Query]:

@@ -3,6 +3,7 @@ to Z” as an order."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,9 +15,21 @@ SURE = 0.98
 """Least similarity, in [0, 1], of a phrase and a stored value that it spells; chosen."""
 
 
+_LEADS = {"<": "before", ">": "after", "<=": "until", ">=": "since"}
+
+
 def untold(moments: Sequence[Moment], values: Sequence[ValueMatch]) -> tuple[Moment, ...]:
-    """The moments without those whose words are a stored value."""
-    return tuple(moment for moment in moments if not _stored(moment.span, values))
+    """The moments without those whose words are a stored value that isn't such a day itself."""
+    return tuple(
+        moment
+        for moment in moments
+        if not _stored(moment.span, [one for one in values if not _says(one.value, moment)])
+    )
+
+
+def _says(value: str, moment: Moment) -> bool:
+    """True of a stored text that is a day as the moment has it."""
+    return set(moment.first[:10].split("-")) == set(re.findall(r"\d+", value)[:3])
 
 
 def _stored(span: tuple[int, int], values: Sequence[ValueMatch]) -> bool:
@@ -68,9 +81,9 @@ class Retelling:
 def _year(moment: Moment, text: str) -> tuple[int, int, str]:
     """A moment's words, and the year with what leads up to it."""
     start, end = moment.span
+    if moment.operator:
+        return start, end, f"{_LEADS[moment.operator]} {moment.year}"
     on = ON.search(text[:start])
     start = on.start() if on else start
-    if BEFORE_TIME.search(text[:start]):
-        return start, end, moment.year
-    since = moment.operator == ">=" and moment.relative
-    return start, end, f"{'since' if since else 'in'} {moment.year}"
+    led = BEFORE_TIME.search(text[:start]) and not moment.is_range
+    return start, end, moment.year if led else f"in {moment.year}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
 from sqlwright.form import nodes as f
 from sqlwright.form.stored import Formats, Stored
 from sqlwright.local.parser.dressing.moments import converted
-from sqlwright.schema import ColumnRef, Schema
+from sqlwright.schema import Column, ColumnRef, Schema, Table
+from sqlwright.sql.declared_types import type_class
 
 EXTREMES = frozenset({"min", "max"})
 _KEPT = frozenset({"lag", "lead", "first_value"})
@@ -17,20 +18,23 @@ _KEPT = frozenset({"lag", "lead", "first_value"})
 _VALUES = get_args(f.Expression)
 
 
-def as_meant(schema: Schema, formats: Formats) -> Schema:
+def as_meant(schema: Schema, formats: Formats, dates: Mapping[ColumnRef, bool]) -> Schema:
     """The schema with the types that columns would be declared as if they held dates and numbers
-    that SQLite reads."""
-    if not formats:
-        return schema
-    tables = []
-    for table in schema.tables:
-        ways = [formats.get(ColumnRef(table.name, column.name)) for column in table.columns]
-        columns = tuple(
-            column if way is None else replace(column, type="DATE" if way.is_date else "REAL")
-            for column, way in zip(table.columns, ways, strict=True)
-        )
-        tables.append(replace(table, columns=columns) if any(ways) else table)
-    return replace(schema, tables=tuple(tables))
+    that SQLite reads. `dates` says which hold dates, whatever they are declared as."""
+
+    def meant(table: Table, column: Column) -> Column:
+        ref = ColumnRef(table.name, column.name)
+        way = formats.get(ref)
+        if way is not None:
+            return replace(column, type="DATE" if way.is_date else "REAL")
+        is_plain = type_class(column.type) != "date" and dates.get(ref, False)
+        return replace(column, type="DATE") if is_plain else column
+
+    tables = tuple(
+        replace(table, columns=tuple(meant(table, column) for column in table.columns))
+        for table in schema.tables
+    )
+    return replace(schema, tables=tables)
 
 
 class Ways:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sqlwright.english.dates import WITHIN, Moment, bound_before, moments
+from sqlwright.english.bounds import bound_before
+from sqlwright.english.dates import WITHIN, Moment, moments
 from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside

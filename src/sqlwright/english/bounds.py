@@ -1,0 +1,97 @@
+"""Words that make a time a bound: before it, behind it, and between the two ends of a range."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from sqlwright.english.cues import one_of
+from sqlwright.english.vocabulary import MONTHS
+
+Bound = Literal["<", ">", "<=", ">="]
+
+_DENIED = r"(?:not?|never|none)\s+(?:any\s+)?"
+_BOUNDS: dict[Bound, str] = {
+    ">=": rf"since|on\s+or\s+(?:after|later\s+than)|{_DENIED}(?:before|prior\s+to)"
+    rf"|{_DENIED}(?:earlier|sooner|older)\s+than",
+    "<=": rf"(?:(?:up\s+)?(?:until|till)|up\s+to)(?:\s+and\s+including)?"
+    rf"|on\s+or\s+(?:before|earlier\s+than)|{_DENIED}(?:after|past|beyond)"
+    rf"|{_DENIED}(?:later|newer|more\s+recent)\s+than|as\s+late\s+as",
+    ">": r"after|(?:later|newer|more\s+recent)\s+than",
+    "<": r"before|prior\s+to|preceding|(?:earlier|older|sooner)\s+than"
+    r"|(?:up\s+to|until|till)\s*,?\s*(?:but\s+)?(?:not\s+including|excluding)",
+}
+"""Words before a time that say how to compare with it, by operator; the first that fits counts.
+Other words may ask for any comparison."""
+_OF_DAYS: dict[Bound, str] = {
+    ">=": r"(?:start|beginn)ing(?:\s+(?:on|from|with|in|at))?|from\s+and\s+including",
+    "<=": r"(?:through|thru|by|ending(?:\s+(?:on|with|in|at))?)(?:\s+and\s+including)?",
+    ">": r"past|beyond|following",
+    "<": r"ahead\s+of",
+}
+"""Words that are bounds before days and months; before a number they may mean other things."""
+
+
+def _ends(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{words})\s+(?:the\s+)?(?:(?:year|date|day)\s+)?$", re.IGNORECASE)
+
+
+_BEFORE = tuple((bound, _ends(words)) for bound, words in _BOUNDS.items())
+_BEFORE_DAYS = (*_BEFORE, *((bound, _ends(words)) for bound, words in _OF_DAYS.items()))
+_NO_TIME = (
+    r"(?!\s+(?:than|the|this|last|next|\S*\d|(?:yester|to)day|tomorrow"
+    rf"|(?:{one_of(MONTHS)})\b))"
+)
+_BEHIND: tuple[tuple[Bound, re.Pattern[str]], ...] = tuple(
+    (bound, re.compile(rf"\s*,?\s*(?:{words})(?!\w)", re.IGNORECASE))
+    for bound, words in (
+        (">=", r"(?:and|or)\s+(?:later|after(?:wards?)?|newer|onwards?|beyond)|onwards?|forwards?"
+               r"|at\s+the\s+earliest|on(?=\s*(?:[.,;?!]|$))"),
+        ("<=", rf"(?:and|or)\s+(?:earlier|before|older){_NO_TIME}|at\s+the\s+latest"),
+    )
+)  # fmt: skip
+_FROM = re.compile(r"\bfrom\s+(?:the\s+)?$", re.IGNORECASE)
+_BETWEEN = re.compile(r"\b(?:in\s+)?between\s+(?:the\s+)?$", re.IGNORECASE)
+_OPENS = re.compile(r"\b(?:in\s+)?(?:between|from|since)\s+(?:the\s+)?$", re.IGNORECASE)
+_TO = re.compile(r"\s*(?:,?\s*(?:up\s+)?(?:to|until|till|through|thru)|[-–—])\s*(?:the\s+)?$",
+                 re.IGNORECASE)  # fmt: skip
+_AND = re.compile(r"\s*,?\s*(?:and|[-–—])\s*(?:the\s+)?$", re.IGNORECASE)
+_BOTH = re.compile(r"\s*,?\s*(?:(?:and|but|yet)\s+)?", re.IGNORECASE)
+
+
+def bound_before(text: str) -> Bound | None:
+    """The comparison that the end of a text asks for with the time that follows; None for any."""
+    return next((bound for bound, words in _BEFORE if words.search(text)), None)
+
+
+def bound_around(
+    text: str, span: tuple[int, int], *, day: bool
+) -> tuple[Bound | None, tuple[int, int]]:
+    """The comparison that the words before or behind a day or a longer time ask for, and the place
+    of the time with these words. “From” a day is since it; from a month may mean within it."""
+    start, end = span
+    before = text[:start]
+    from_it = _FROM.search(before)
+    for bound, words in _BEHIND:
+        if behind := words.match(text, end):
+            led = from_it or _BEFORE[0][1].search(before)
+            return bound, (led.start() if led else start, behind.end())
+    for bound, words in _BEFORE_DAYS:
+        if led := words.search(before):
+            return bound, (led.start(), end)
+    return (">=", (from_it.start(), end)) if from_it and day else (None, span)
+
+
+def range_opens(text: str, start: int, between: str) -> int | None:
+    """The place where the words of a range begin, of which one end begins at `start` and `between`
+    stands before the other; None where the two are no range."""
+    opened = _OPENS.search(text[:start])
+    if _TO.fullmatch(between):
+        return opened.start() if opened else start
+    enclosed = _BETWEEN.search(text[:start])
+    return enclosed.start() if enclosed and _AND.fullmatch(between) else None
+
+
+def follows_at_once(between: str) -> bool:
+    """True of words between two bounds of the same thing: “after May and before July”."""
+    return _BOTH.fullmatch(between) is not None
