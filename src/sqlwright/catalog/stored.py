@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sqlwright.english.words import split_name
+from sqlwright.english.vocabulary import KEY_WORDS, vocabulary
+from sqlwright.english.words import is_participle, split_name
 from sqlwright.form.stored import AmountWay, Formats, Stored
 from sqlwright.schema import ColumnRef, Schema
 
@@ -22,12 +23,16 @@ _DECIMAL_COMMA = re.compile(r",\d{1,2}(?!\d)")
 _DECIMAL_POINT = re.compile(r"\.\d+\D*\Z")
 _BEFORE = re.compile(r"[^\d.,+\-\s]+(?=\s*[+-]?\d)")
 _SCALED = re.compile(r"\d\s?(?:[kKmMbB]\b|million|billion|thousand)")
-_TIME_WORDS = frozenset({"at", "clock", "created", "date", "day", "epoch", "ms", "moment", "sec",
-                         "seconds", "since", "stamp", "time", "timestamp", "ts", "unix", "updated",
-                         "until", "utc", "when"})  # fmt: skip
-"""Words of names and descriptions that speak of a point in time; `ms` where the values are such."""
+_TIME_WORDS = vocabulary(
+    """at begin beginning clock date day deadline due end epoch expiry expires finish login
+    logout moment ms on sec seconds since stamp start time timestamp ts unix until utc when"""
+)
+"""Words of names and descriptions that speak of a point in time, beside participles; `ms` where
+the values are such."""
 _SECONDS = (315_532_800, 4_102_444_800)
 """1980 and 2100 in seconds since 1970: numbers between are plausible times."""
+_LATELY = (1_000_000_000_000, 2_050_000_000_000)
+"""2001 and 2034 in milliseconds since 1970: numbers between are times, whatever they are called."""
 
 
 def stored_columns(columns: Mapping[ColumnRef, ColumnProfile], schema: Schema) -> Formats:
@@ -77,14 +82,17 @@ def _parted(texts: Sequence[str], *, month_first: bool) -> Stored | None:
 
 def _epoch(ref: ColumnRef, profile: ColumnProfile, schema: Schema) -> Stored | None:
     """Seconds or milliseconds since 1970: numbers that can be such, in a column that is called a
-    time."""
+    time or by what happened then; numbers that hardly can be anything else, in any."""
     column = schema.column(ref)
     described = "" if column is None else column.description
     words = {*split_name(ref.column), *re.findall(r"[a-z]+", described.lower())}
-    if not words & _TIME_WORDS:
-        return None
     seen = [value for value, _ in profile.frequent]
     numbers = [n for n in (profile.maximum, *seen) if isinstance(n, int) and n > 0]
+    is_key = ref in schema.all_keys or words & set(KEY_WORDS)
+    if not words & _TIME_WORDS and not any(map(is_participle, split_name(ref.column))):
+        ends = (profile.minimum, profile.maximum)
+        if is_key or not all(isinstance(n, int) and _LATELY[0] < n < _LATELY[1] for n in ends):
+            return None
     low, high = _SECONDS
     for way, factor in (("seconds", 1), ("milliseconds", 1_000)):
         within = sum(low * factor <= number < high * factor for number in numbers)
