@@ -15,6 +15,7 @@ from sqlwright.local.question.retelling import untold
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import Schema
 from sqlwright.types import Candidate, Note, State
+from sqlwright.types.periods import period_of
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class EmbeddedGeneration(Step):
         for moment in unread:
             if not moment.is_among(texts):
                 state = state.warn("date", f"no query goes by “{moment.said}”")
-            elif moment.relative:
+            elif moment.relative or moment.said.casefold().startswith("from "):
                 state = state.warn("date", _read_as(moment))
         return state.evolve(candidates=deduplicate((*state.candidates, *written)))
 
@@ -99,6 +100,16 @@ _KINDS = {"amount": "an amount", "time": "a time", "day": "a day"}
 
 
 def _read_as(moment: Moment) -> str:
-    dates = f"{moment.first} to {moment.last}" if moment.last != moment.first else moment.first
-    since = "since " if moment.operator == ">=" else ""
-    return f"“{moment.said}” was read as {since}{dates}"
+    first, last = (period_of(end) for end in (moment.first, moment.last))
+    if first is None or last is None:
+        dates = f"{moment.first} to {moment.last}" if moment.is_range else moment.first
+    elif moment.operator:
+        dates = last.last if moment.operator in {">", "<="} else first.first
+    else:
+        dates = first.first if first.first == last.last else f"{first.first} to {last.last}"
+    return f"“{moment.said}” was read as {_COMPARED[moment.operator]}{dates}"
+
+
+_COMPARED: dict[str | None, str] = {
+    None: "", "<": "before ", ">": "after ", "<=": "until ", ">=": "since ",
+}  # fmt: skip
