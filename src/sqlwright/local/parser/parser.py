@@ -43,6 +43,7 @@ from sqlwright.local.question.retelling import Retelling, untold
 from sqlwright.local.runtime import open_session
 from sqlwright.protocols import Parsed, Run
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
+from sqlwright.sql.declared_types import type_feature
 from sqlwright.sql.facts import QueryFacts
 from sqlwright.types import Question, ValueMatch
 
@@ -85,6 +86,14 @@ class _Request:
     formats: Formats
     beam: int
     run: Run | None
+
+    def holds_times(self, ref: ColumnRef) -> bool:
+        """True of a column of dates or times, by its values or else as declared."""
+        if ref in self.formats:
+            return self.formats[ref].is_date
+        column = self.view.schema.column(ref)
+        declared = column is not None and type_feature(column.type) == "time-type"
+        return self.dates.get(ref, declared)
 
 
 class Parser:
@@ -145,7 +154,8 @@ class Parser:
         if not named:
             return queries
         texts = {text for query in queries for text in _facts(query, request).texts}
-        if not any(moment.is_among(texts) for moment in named):
+        is_dated = any(request.holds_times(ref) for ref in view.visible)
+        if not is_dated and not any(moment.is_among(texts) for moment in named):
             # Not a date of this database's, or written otherwise there.
             return self._parse(question, (), request)
         return queries
@@ -170,9 +180,7 @@ class Parser:
         grounding = Grounding(retold.question, words, schema, retold.values, request.enumerations)
 
         def is_time(column: Column) -> bool:
-            if column.ref in formats:
-                return formats[column.ref].is_date
-            return request.dates.get(column.ref, grounding.kind(column.ref) == "time-type")
+            return request.holds_times(column.ref)
 
         def likeliest(tables: Set[str]) -> ColumnRef | None:
             """The column of dates in some tables that the question needs most probably."""
