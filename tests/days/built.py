@@ -75,15 +75,12 @@ def script(name: str, moment: str = "TIMESTAMP") -> str:
     """SQL that makes a table on an engine with types, whose word for a moment is given."""
     table, kinds = TABLES[name], {**_KINDS, "moment": moment}
     columns = ", ".join(f"{column} {kinds[kind]}" for column, kind in table["columns"].items())
-    rows = ", ".join(
-        f"({', '.join(repr(c.replace('T', ' ') if _is_moment(c) else c) if isinstance(c, str) else repr(c) for c in row)})"
-        for row in rows_of(name)
-    )
+    rows = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows_of(name))
     return f"CREATE TABLE {table['table']} ({columns}); INSERT INTO {table['table']} VALUES {rows};"
 
 
-def _is_moment(text: str) -> bool:
-    return text[:2] == "20" and "T" in text
+def _literal(cell: Any) -> str:
+    return repr(cell.replace("T", " ") if isinstance(cell, str) and cell[:2] == "20" else cell)
 
 
 def csv_file(name: str, path: Path) -> Path:

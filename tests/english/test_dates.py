@@ -47,7 +47,7 @@ def test_a_month_later_is_its_last_day_where_it_is_shorter() -> None:
 
 
 def test_a_text_with_its_dates_as_queries_write_them() -> None:
-    assert with_dates("from May 3, 1997 on") == "from 1997-05-03 on"
+    assert with_dates("from May 3, 1997 on") == "since 1997-05-03"
     assert with_dates("the 3 in Q2 1997 last month") == "the 3 in 1997-04 1997-06 last month"
 
 

@@ -133,13 +133,14 @@ class Moment:
     def is_among(self, texts: Iterable[str]) -> bool:
         """True if a query with these texts uses it: its own, one of a day or time within its
         first or last part, or one of the day next to it where that says the same."""
-        texts = tuple(texts)
+        texts = tuple(text.replace("T", " ") for text in texts)
+        ends = {">=": self.first, "<": self.first, ">": self.last, "<=": self.last}
         if self.is_range and not self.operator:
-            if is_bound(self.first, ">=", texts) or is_bound(self.last, "<=", texts):
-                return True
-        edge = self.last if self.operator in {">", "<="} else self.first
-        return is_bound(edge, self.operator or "", texts) or any(
-            text == time or text.startswith((f"{time}-", f"{time} ", f"{time}T"))
+            asked = {">=": self.first, "<=": self.last}
+        else:
+            asked = {self.operator or "": ends.get(self.operator or "", "")}
+        return any(is_bound(end, operator, texts) for operator, end in asked.items()) or any(
+            text == time or text.startswith((f"{time}-", f"{time} ")) or time == f"{text}:00"
             for text in texts
             for time in (self.first, self.last)
         )

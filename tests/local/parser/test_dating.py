@@ -9,7 +9,8 @@ import pytest
 from sqlwright.english.dates import moments
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
-from sqlwright.local.parser.dating import Dating, unit_of
+from sqlwright.local.parser.dating import Dating
+from sqlwright.local.parser.grouping import Grouping, unit_of
 from sqlwright.local.question.retelling import Retelling, untold
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.types import Question, ValueMatch
@@ -36,7 +37,18 @@ YEAR, MONTH, DAY = "STRFTIME('%Y', sold)", "STRFTIME('%Y-%m', sold)", "DATE(sold
         ("until Feb 3, 1998", "DATE(sold) <= '1998'", f"{DAY} <= '1998-02-03'"),
         ("in Q2 1997", f"{YEAR} = '1997'", f"{MONTH} BETWEEN '1997-04' AND '1997-06'"),
         ("since May 1997", f"{YEAR} = '1997'", f"{MONTH} >= '1997-05'"),
-        ("in the last 30 days", f"{YEAR} > '2024'", f"{DAY} >= '2024-04-15'"),
+        ("in the last 30 days", f"{YEAR} > '2024'",
+         f"{DAY} BETWEEN '2024-04-16' AND '2024-05-15'"),
+        ("between 2024-03-01 and 2024-03-03", f"{YEAR} = '2024'",
+         f"{DAY} BETWEEN '2024-03-01' AND '2024-03-03'"),
+        ("between 2024-03-01 and 2024-03-03", f"{YEAR} BETWEEN '2024' AND '2024'",
+         f"{DAY} BETWEEN '2024-03-01' AND '2024-03-03'"),
+        ("not between 2024-03-01 and 2024-03-03", f"{YEAR} != '2024'",
+         f"{DAY} NOT BETWEEN '2024-03-01' AND '2024-03-03'"),
+        ("after 2024-03-01 and before 2024-03-05", f"{YEAR} > '2024'",
+         f"{DAY} BETWEEN '2024-03-02' AND '2024-03-04'"),
+        ("after 2024-03-01 10:30", f"{YEAR} > '2024'",
+         "DATETIME(sold) > '2024-03-01 10:30:00'"),
         ("last year", "sold LIKE '2023%'", f"{YEAR} = '2023'"),
         ("in May 1997 or June 1997", f"{YEAR} = '1997' OR {YEAR} = '1997'",
          f"{MONTH} = '1997-05' OR {MONTH} = '1997-06'"),
@@ -44,7 +56,7 @@ YEAR, MONTH, DAY = "STRFTIME('%Y', sold)", "STRFTIME('%Y-%m', sold)", "DATE(sold
         ("before Q2 1997", f"{YEAR} < '1997'", f"{MONTH} < '1997-04'"),
         ("from May 1997 to July 1997", f"{YEAR} BETWEEN '1997' AND '1997'",
          f"{MONTH} BETWEEN '1997-05' AND '1997-07'"),
-        ("from May 1997 to July 1998", f"{YEAR} BETWEEN '1997' AND '1998'",
+        ("from May 1997 to July 1998", f"{YEAR} = '1997'",
          f"{MONTH} BETWEEN '1997-05' AND '1998-07'"),
         ("in May", "sold LIKE 'May%'", "STRFTIME('%m', sold) = '05'"),
         ("after 1997", "sold > '1997'", f"{YEAR} > '1997'"),
@@ -73,7 +85,6 @@ def test_a_condition_on_a_part_means_the_whole(asked: str, written: str, meant: 
         ("in 1997", "sold LIKE '1997%'"),
         ("after 1997", "made_in > '1997'"),
         ("from 1997 to May 1998", "sold BETWEEN '1997' AND '1998-05'"),
-        ("after 1997-05-03", "sold > '1997-05-03'"),
         ("in May 1997", f"{YEAR} = '1998'"),
         ("in May 1997", "made_in = '1997'"),
         ("in May 1997", "price > 1997"),
@@ -91,7 +102,7 @@ def test_a_column_that_is_called_a_year_holds_years() -> None:
 
 
 WEEK = "STRFTIME('%Y-%W', sold)"
-COUNTED = "SELECT {0}, COUNT(*) FROM sale GROUP BY {0} ORDER BY {0}"
+COUNTED = "SELECT {0}, COUNT(*) FROM sale GROUP BY {0}"
 
 
 @pytest.mark.parametrize(
@@ -105,16 +116,45 @@ COUNTED = "SELECT {0}, COUNT(*) FROM sale GROUP BY {0} ORDER BY {0}"
         ("sales by year", "sold", YEAR),
         ("sales per year", YEAR, YEAR),
         ("sales per month and per year", YEAR, YEAR),
-        ("sales per month", "made_in", "made_in"),
+        ("sales per month", "STRFTIME('%Y', made_in)", MONTH),
+        ("sales per month", "STRFTIME('%Y', 'year')", MONTH),
     ],
 )
 def test_groups_are_of_the_unit_that_is_asked_for(asked: str, written: str, unit: str) -> None:
-    assert dated(asked, COUNTED.format(written)) == COUNTED.format(unit)
+    """In the order of time; what is no part of a date isn't meant."""
+    assert grouped(asked, COUNTED.format(written)) == f"{COUNTED.format(unit)} ORDER BY {unit}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "sql"),
+    [
+        ("sales per month", COUNTED.format("made_in")),
+        ("sales per month, sorted by price", COUNTED.format(MONTH)),
+        ("sales per month", f"{COUNTED.format(MONTH)} ORDER BY COUNT(*) DESC"),
+        ("sales", COUNTED.format("made_in")),
+    ],
+)
+def test_other_groups_and_orders_stay(asked: str, sql: str) -> None:
+    assert grouped(asked, sql) == sql
+
+
+def test_an_amount_of_all_rows_is_worked_out_for_each_unit() -> None:
+    found = grouped("Average price per month", "SELECT AVG(price) FROM sale", added=True)
+    assert found == f"SELECT {MONTH}, AVG(price) FROM sale GROUP BY {MONTH} ORDER BY {MONTH}"
+    plain = "SELECT price FROM sale"
+    assert grouped("price per month", plain, added=True) == plain
+
+
+def grouped(asked: str, sql: str, *, added: bool = False) -> str:
+    grouping = Grouping(
+        asked, lambda column: column.ref.column == "sold", lambda tables: ColumnRef("sale", "sold")
+    )
+    return write_sql(grouping.query(read_sql(sql, SALES), added=added), SALES)
 
 
 def test_what_is_not_grouped_stays() -> None:
-    assert dated("sales per month", DATED.format("sold IS NULL")) == DATED.format("sold IS NULL")
-    assert dated("sales per month", "SELECT sold FROM sale") == "SELECT sold FROM sale"
+    for sql in (DATED.format("sold IS NULL"), "SELECT sold FROM sale"):
+        assert grouped("sales per month", sql) == sql
 
 
 def test_queries_within_queries_are_dated() -> None:
@@ -134,8 +174,10 @@ def dated(asked: str, sql: str) -> str:
         ("Sales in May 1997?", "Sales in 1997?"),
         ("Sales on May 3, 1997 by item", "Sales in 1997 by item"),
         ("What was sold last month?", "What was sold in 2024?"),
-        ("Sales in the last 30 days", "Sales since 2024"),
-        ("Sales between May 3, 1997 and Feb 1, 1998", "Sales between 1997 and 1998"),
+        ("Sales in the last 30 days", "Sales in 2024"),
+        ("Sales no later than May 3, 1997", "Sales until 1997"),
+        ("Sales from May 3, 1997 onwards", "Sales since 1997"),
+        ("Sales between May 3, 1997 and Feb 1, 1998", "Sales in 1997"),
         ("Sales in 1997", "Sales in 1997"),
         ("Items sorted from Z to A", "Items sorted in descending alphabetical order"),
         ("Items A-Z", "Items in alphabetical order"),
