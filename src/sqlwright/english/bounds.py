@@ -38,6 +38,7 @@ def _ends(words: str) -> re.Pattern[str]:
 
 _BEFORE = tuple((bound, _ends(words)) for bound, words in _BOUNDS.items())
 _BEFORE_DAYS = (*_BEFORE, *((bound, _ends(words)) for bound, words in _OF_DAYS.items()))
+# A comparison with another time is none with the one before it: “before May or after July”.
 _NO_TIME = (
     r"(?!\s+(?:than|the|this|last|next|\S*\d|(?:yester|to)day|tomorrow"
     rf"|(?:{one_of(MONTHS)})\b))"
@@ -45,8 +46,8 @@ _NO_TIME = (
 _BEHIND: tuple[tuple[Bound, re.Pattern[str]], ...] = tuple(
     (bound, re.compile(rf"\s*,?\s*(?:{words})(?!\w)", re.IGNORECASE))
     for bound, words in (
-        (">=", r"(?:and|or)\s+(?:later|after(?:wards?)?|newer|onwards?|beyond)|onwards?|forwards?"
-               r"|at\s+the\s+earliest|on(?=\s*(?:[.,;?!]|$))"),
+        (">=", rf"(?:and|or)\s+(?:later|after(?:wards?)?|newer|onwards?|beyond){_NO_TIME}"
+               r"|onwards?|forwards?|at\s+the\s+earliest|on(?=\s*(?:[.,;?!]|$))"),
         ("<=", rf"(?:and|or)\s+(?:earlier|before|older){_NO_TIME}|at\s+the\s+latest"),
     )
 )  # fmt: skip
