@@ -45,9 +45,14 @@ def test_what_was_written_before_stays_in_front(shop_workspace: Workspace) -> No
 @pytest.mark.parametrize(
     ("text", "sql", "notes"),
     [
-        ("How many last month?", "SELECT '2024-04'", ("“last month” was read as 2024-04",)),
-        ("How many in the last 7 days?", "SELECT '2024-05-08'",
-         ("“in the last 7 days” was read as since 2024-05-08",)),
+        ("How many last month?", "SELECT '2024-04'",
+         ("“last month” was read as 2024-04-01 to 2024-04-30",)),
+        ("How many in the last 7 days?", "SELECT '2024-05-09'",
+         ("“in the last 7 days” was read as 2024-05-09 to 2024-05-15",)),
+        ("How many since yesterday?", "SELECT '2024-05-14'",
+         ("“since yesterday” was read as since 2024-05-14",)),
+        ("How many from 2024-05-03?", "SELECT '2024-05-03'",
+         ("“from 2024-05-03” was read as since 2024-05-03",)),
         ("How many last week?", "SELECT '2024-05-06', '2024-05-12'",
          ("“last week” was read as 2024-05-06 to 2024-05-12",)),
         ("How many in May 2024?", "SELECT '2024-05'", ()),
