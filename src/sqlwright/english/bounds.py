@@ -10,6 +10,11 @@ from sqlwright.english.vocabulary import MONTHS
 
 Bound = Literal["<", ">", "<=", ">="]
 
+LEADS: dict[str | None, str] = {
+    None: "", "<": "before ", ">": "after ", "<=": "until ", ">=": "since ",
+}  # fmt: skip
+"""A word for each comparison with a time."""
+
 _DENIED = r"(?:not?|never|none)\s+(?:any\s+)?"
 _BOUNDS: dict[Bound, str] = {
     ">=": rf"since|on\s+or\s+(?:after|later\s+than)|{_DENIED}(?:before|prior\s+to)"

@@ -7,15 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlwright.english.bounds import LEADS
 from sqlwright.english.cues import each_year, orders
 from sqlwright.english.dates import BEFORE_TIME, ON, Moment
 from sqlwright.types import Question, ValueMatch
 
 SURE = 0.98
 """Least similarity, in [0, 1], of a phrase and a stored value that it spells; chosen."""
-
-
-_LEADS = {"<": "before", ">": "after", "<=": "until", ">=": "since"}
 
 
 def untold(moments: Sequence[Moment], values: Sequence[ValueMatch]) -> tuple[Moment, ...]:
@@ -82,7 +80,7 @@ def _year(moment: Moment, text: str) -> tuple[int, int, str]:
     """A moment's words, and the year with what leads up to it."""
     start, end = moment.span
     if moment.operator:
-        return start, end, f"{_LEADS[moment.operator]} {moment.year}"
+        return start, end, LEADS[moment.operator] + moment.year
     on = ON.search(text[:start])
     start = on.start() if on else start
     led = BEFORE_TIME.search(text[:start]) and not moment.is_range

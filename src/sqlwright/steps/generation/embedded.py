@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sqlwright.candidates import deduplicate, facts_of
+from sqlwright.english.bounds import LEADS
 from sqlwright.english.dates import Moment, moments
 from sqlwright.form.nodes import Query
 from sqlwright.form.stored import Formats
@@ -107,9 +108,4 @@ def _read_as(moment: Moment) -> str:
         dates = last.last if moment.operator in {">", "<="} else first.first
     else:
         dates = first.first if first.first == last.last else f"{first.first} to {last.last}"
-    return f"“{moment.said}” was read as {_COMPARED[moment.operator]}{dates}"
-
-
-_COMPARED: dict[str | None, str] = {
-    None: "", "<": "before ", ">": "after ", "<=": "until ", ">=": "since ",
-}  # fmt: skip
+    return f"“{moment.said}” was read as {LEADS[moment.operator]}{dates}"
