@@ -62,7 +62,6 @@ _OPENS = re.compile(r"\b(?:in\s+)?(?:between|from|since)\s+(?:the\s+)?$", re.IGN
 _TO = re.compile(r"\s*(?:,?\s*(?:up\s+)?(?:to|until|till|through|thru)|[-–—])\s*(?:the\s+)?$",
                  re.IGNORECASE)  # fmt: skip
 _AND = re.compile(r"\s*,?\s*(?:and|[-–—])\s*(?:the\s+)?$", re.IGNORECASE)
-_BOTH = re.compile(r"\s*,?\s*(?:(?:and|but|yet)\s+)?", re.IGNORECASE)
 
 
 def bound_before(text: str) -> Bound | None:
@@ -96,8 +95,3 @@ def range_opens(text: str, start: int, between: str) -> int | None:
         return opened.start() if opened else start
     enclosed = _BETWEEN.search(text[:start])
     return enclosed.start() if enclosed and _AND.fullmatch(between) else None
-
-
-def follows_at_once(between: str) -> bool:
-    """True of words between two bounds of the same thing: “after May and before July”."""
-    return _BOTH.fullmatch(between) is not None

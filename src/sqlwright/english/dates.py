@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from sqlwright.english.bounds import LEADS, Bound, bound_around, follows_at_once, range_opens
+from sqlwright.english.bounds import LEADS, Bound, bound_around, range_opens
 from sqlwright.english.days import BEGUN, absolute, relative
 from sqlwright.english.vocabulary import MONTHS
-from sqlwright.types.periods import Period, is_bound, period_of
+from sqlwright.types.periods import is_bound, period_of
 
 ON = re.compile(r"\bon\s+$", re.IGNORECASE)
 
@@ -85,7 +85,7 @@ def moments(text: str, today: date | None = None) -> tuple[Moment, ...]:
         if not any(m.span[0] < end and start < m.span[1] for m in found):
             found.append(Moment(named.span, text[start:end], *named[1:]))
     found.sort(key=lambda moment: moment.span)
-    return _enclosing([_bounded(one, text) for one in _ranges(found, text)], text)
+    return tuple(_bounded(one, text) for one in _ranges(found, text))
 
 
 def _ranges(found: Sequence[Moment], text: str) -> list[Moment]:
@@ -139,29 +139,6 @@ def _bounded(moment: Moment, text: str) -> Moment:
     day = moment.unit in {"day", "time"} and not moment.is_range
     operator, span = bound_around(text, moment.span, day=day)
     return replace(moment, span=span, said=text[slice(*span)], operator=operator)
-
-
-def _enclosing(found: Iterable[Moment], text: str) -> tuple[Moment, ...]:
-    """The moments with one in place of two bounds that follow one another: after May and before
-    July."""
-    done: list[Moment] = []
-    for moment in found:
-        low, high = (done[-1] if done else moment), moment
-        if (
-            low.operator in {">", ">="}
-            and high.operator in {"<", "<="}
-            and "time" not in {low.unit, high.unit}
-            and follows_at_once(text[low.span[1] : high.span[0]])
-        ):
-            first = Period(low.last).after if low.operator == ">" else Period(low.first).first
-            last = Period(high.first).before if high.operator == "<" else Period(high.last).last
-            if first <= last:
-                span = low.span[0], high.span[1]
-                relative = low.relative or high.relative
-                done[-1] = Moment(span, text[slice(*span)], first, last, relative=relative)
-                continue
-        done.append(moment)
-    return tuple(done)
 
 
 _NOW = re.compile(

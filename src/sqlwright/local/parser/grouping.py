@@ -62,18 +62,12 @@ class Grouping:
         self._likeliest = likeliest
         self._ordered = asks_for_order(question)
 
-    def query(self, query: f.Query, *, added: bool = False) -> f.Query:
+    def query(self, query: f.Query) -> f.Query:
         """The query with the unit that the question counts by in its groups, and in the order of
-        time where neither the question nor the query has another. With `added` one that works out
-        an amount over all rows does so for each unit."""
+        time where neither the question nor the query has another."""
         if not isinstance(query, f.Select):
             return query
-        if added and self._unit and not query.group_by and any(own(query.items, f.Aggregate)):
-            time = self._likeliest(own_tables(query) | _starred(query))
-            if time is not None:
-                part = part_of(f.Column(time), self._unit)
-                query = replace(query, items=(part, *query.items), group_by=(part,))
-        elif self._unit and query.group_by:
+        if self._unit and query.group_by:
             query = self._grouped(query)
         keys = [key for key in query.group_by if self._tells_time(key)]
         if keys and not (query.order_by or query.limit or self._ordered):
@@ -83,7 +77,8 @@ class Grouping:
     def _grouped(self, query: f.Select) -> f.Select:
         """With the unit that the question counts by, where it groups by dates, their years, or the
         year of what is no date."""
-        time = self._likeliest(own_tables(query) | _starred(query))
+        starred = {star.table for star in own(query, f.Star) if star.table}
+        time = self._likeliest(own_tables(query) | starred)
 
         def term(node: f.Expression) -> f.Expression:
             match node:
@@ -116,7 +111,3 @@ class Grouping:
             return self._is_time(key) or self._unit in split_name(key.ref.column)
         dated = isinstance(key, f.Function) and key.name in _PARTS
         return dated and any(self._is_time(column) for column in own(key, f.Column))
-
-
-def _starred(query: f.Select) -> frozenset[str]:
-    return frozenset(star.table for star in own(query, f.Star) if star.table)

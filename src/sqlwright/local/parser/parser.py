@@ -87,13 +87,13 @@ class _Request:
     beam: int
     run: Run | None
 
-    def holds_times(self, ref: ColumnRef) -> bool:
+    def is_time(self, column: Column) -> bool:
         """True of a column of dates or times, by its values or else as declared."""
-        if ref in self.formats:
-            return self.formats[ref].is_date
-        column = self.view.schema.column(ref)
-        declared = column is not None and type_feature(column.type) == "time-type"
-        return self.dates.get(ref, declared)
+        if column.ref in self.formats:
+            return self.formats[column.ref].is_date
+        found = self.view.schema.column(column.ref)
+        declared = found is not None and type_feature(found.type) == "time-type"
+        return self.dates.get(column.ref, declared)
 
 
 class Parser:
@@ -154,7 +154,7 @@ class Parser:
         if not named:
             return queries
         texts = {text for query in queries for text in _facts(query, request).texts}
-        is_dated = any(request.holds_times(ref) for ref in view.visible)
+        is_dated = any(request.is_time(Column(ref)) for ref in view.visible)
         if not is_dated and not any(moment.is_among(texts) for moment in named):
             # Not a date of this database's, or written otherwise there.
             return self._parse(question, (), request)
@@ -179,37 +179,27 @@ class Parser:
         schema = as_meant(view.visible_schema(), formats, request.dates)
         grounding = Grounding(retold.question, words, schema, retold.values, request.enumerations)
 
-        def is_time(column: Column) -> bool:
-            return request.holds_times(column.ref)
-
         def likeliest(tables: Set[str]) -> ColumnRef | None:
             """The column of dates in some tables that the question needs most probably."""
             found = [
                 (float(link), node)
                 for node, link in zip(reading.encoded.nodes, reading.links, strict=False)
-                if isinstance(node, ColumnRef) and node.table in tables and is_time(Column(node))
+                if isinstance(node, ColumnRef)
+                and node.table in tables
+                and request.is_time(Column(node))
             ]
             return max(found, default=(0.0, None))[1]
 
-        dating = Dating(question.text, named, is_time)
-        grouping = Grouping(question.text, is_time, likeliest)
-        by_time = bool(unit_of(question.text))
+        dating = Dating(question.text, named, request.is_time)
+        grouping = Grouping(question.text, request.is_time, likeliest)
 
         def within(groups: Mapping[str, str] | None) -> list[Parsed]:
             """The queries over tables of one group each; over any tables without groups."""
             search = Search(reading.encoded, grounding, request.beam, groups=groups)
             hypotheses = search.run(self._decoder.search(reading.memory), run)
-            queries = _written(
+            return _written(
                 hypotheses, question.text, lambda form: grouping.query(dating.query(form)), request
             )
-            if by_time and not any(_groups_by_time(query, request) for query in queries):
-                return _written(
-                    hypotheses,
-                    question.text,
-                    lambda form: grouping.query(dating.query(form), added=True),
-                    request,
-                )
-            return queries
 
         groups = view.schema.group_of
         queries = within(groups if view.schema.has_many_groups else None)
@@ -217,6 +207,7 @@ class Parser:
             # Tables without a key to others are rarely asked about together with them: only where
             # nothing else can be written is each group of tables a database of its own.
             queries = within(groups)
+        by_time = bool(unit_of(question.text))
         queries = _using_most_dates(queries, named, request, by_time=by_time)
         return [
             replace(query, values=tuple(map(retold.original, query.values))) for query in queries
@@ -284,15 +275,10 @@ def _using_most_dates(
         return list(queries)
     counts = [
         sum(moment.is_among(facts.texts) for moment in named)
-        + (by_time and _groups_by_time(query, request))
-        for query, facts in ((query, _facts(query, request)) for query in queries)
+        + (by_time and any(key.dates for select in facts.selects for key in select.grouping))
+        for facts in (_facts(query, request) for query in queries)
     ]
     return [query for query, count in zip(queries, counts, strict=True) if count == max(counts)]
-
-
-def _groups_by_time(query: Parsed, request: _Request) -> bool:
-    facts = _facts(query, request)
-    return any(key.dates for select in facts.selects for key in select.grouping)
 
 
 def _written(

@@ -103,7 +103,7 @@ class Builder:
             self.failures["form"] += 1
             return None
         known, found = self.known[pair.database], self.values(pair)
-        stated = as_meant(known.schema, known.formats)
+        stated = as_meant(known.schema, known.formats, {})
         for rate in (rates, None):
             # Dropping a hit can take away the only way to say a literal; then nothing is dropped.
             question, schema, values = pair.question, plain_schema(stated), list(found)
