@@ -38,9 +38,15 @@ _OF_DAYS: dict[Bound, str] = {
 
 
 def _ends(words: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{words})\s+(?:the\s+)?(?:(?:year|date|day)\s+)?$", re.IGNORECASE)
+    edge = r"(?:(?P<edge>end|start|beginning)\s+of\s+(?:the\s+)?)?(?:(?:year|date|day)\s+)?$"
+    return re.compile(rf"\b(?:{words})\s+(?:the\s+)?{edge}", re.IGNORECASE)
 
 
+_EDGES: dict[tuple[Bound, str], Bound] = {
+    ("<", "end"): "<=", (">=", "end"): ">",
+    (">", "start"): ">=", (">", "beginning"): ">=", ("<=", "start"): "<", ("<=", "beginning"): "<",
+}  # fmt: skip
+"""How to compare with a time of which an edge is said: before the end of May is until May."""
 _BEFORE = tuple((bound, _ends(words)) for bound, words in _BOUNDS.items())
 _BEFORE_DAYS = (*_BEFORE, *((bound, _ends(words)) for bound, words in _OF_DAYS.items()))
 # A comparison with another time is none with the one before it: “before May or after July”.
@@ -48,14 +54,15 @@ _NO_TIME = (
     r"(?!\s+(?:than|the|this|last|next|\S*\d|(?:yester|to)day|tomorrow"
     rf"|(?:{one_of(MONTHS)})\b))"
 )
-_BEHIND: tuple[tuple[Bound, re.Pattern[str]], ...] = tuple(
+_AFTER: dict[Bound, str] = {
+    ">=": rf"(?:and|or)\s+(?:later|after(?:wards?)?|newer|onwards?|beyond){_NO_TIME}"
+    r"|onwards?|forwards?|at\s+the\s+earliest|on(?=\s*(?:[.,;?!]|$))",
+    "<=": rf"(?:and|or)\s+(?:earlier|before|older){_NO_TIME}|at\s+the\s+latest",
+}
+_BEHIND = tuple(
     (bound, re.compile(rf"\s*,?\s*(?:{words})(?!\w)", re.IGNORECASE))
-    for bound, words in (
-        (">=", rf"(?:and|or)\s+(?:later|after(?:wards?)?|newer|onwards?|beyond){_NO_TIME}"
-               r"|onwards?|forwards?|at\s+the\s+earliest|on(?=\s*(?:[.,;?!]|$))"),
-        ("<=", rf"(?:and|or)\s+(?:earlier|before|older){_NO_TIME}|at\s+the\s+latest"),
-    )
-)  # fmt: skip
+    for bound, words in _AFTER.items()
+)
 _FROM = re.compile(r"\bfrom\s+(?:the\s+)?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:in\s+)?between\s+(?:the\s+)?$", re.IGNORECASE)
 _OPENS = re.compile(r"\b(?:in\s+)?(?:between|from|since)\s+(?:the\s+)?$", re.IGNORECASE)
@@ -83,7 +90,8 @@ def bound_around(
             return bound, (led.start() if led else start, behind.end())
     for bound, words in _BEFORE_DAYS:
         if led := words.search(before):
-            return bound, (led.start(), end)
+            edge = (led["edge"] or "").casefold()
+            return _EDGES.get((bound, edge), bound), (led.start(), end)
     return (">=", (from_it.start(), end)) if from_it and day else (None, span)
 
 

@@ -30,6 +30,7 @@ _ABSOLUTE = tuple(
         rf"(?P<day>[0-3]?\d)\.(?P<number>[01]?\d)\.{_YEAR}",
         rf"{_MONTH}\s*,?\s+(?:of\s+)?(?:the\s+year\s+)?{_YEAR}",
         rf"{_YEAR}-(?P<number>0[1-9]|1[0-2])(?![-/]\d|\s+seasons?\b)",
+        rf"(?:(?<=end of )|(?<=start of )|(?<=beginning of )){_YEAR}",
         rf"(?:Q(?P<quarter>[1-4])|(?:the\s+)?(?P<which>first|second|third|fourth|last)\s+quarter)"
         rf"\s*,?\s+(?:of\s+|in\s+)?{_YEAR}",
         rf"(?:H(?P<half>[12])|(?:the\s+)?(?P<which>first|second|last)\s+half)"
@@ -115,8 +116,10 @@ def _months(parts: Mapping[str, str | None]) -> tuple[str, str] | None:
 def _days(parts: Mapping[str, str | None]) -> tuple[str, str] | None:
     """The month, day or time that is said, or the days of a range in one month."""
     name, day, clock, until = map(parts.get, ("month", "day", "clock", "until"))
-    number = MONTHS[name.casefold()] if name else int(parts["number"] or 0)
     year = parts["year"] or ""
+    if name is None and "number" not in parts:
+        return year, year
+    number = MONTHS[name.casefold()] if name else int(parts["number"] or 0)
     if name is day is None and number == (int(year) + 1) % 100:
         return None  # 2010-11 is a season rather than a month.
     if until and parts["and"] and (parts["both"] or "").casefold().strip() != "between":

@@ -138,11 +138,23 @@ def test_other_groups_and_orders_stay(asked: str, sql: str) -> None:
     assert grouped(asked, sql) == sql
 
 
-def grouped(asked: str, sql: str) -> str:
+def test_the_newest_may_come_first() -> None:
+    found = grouped("sales per month, latest month first", COUNTED.format(MONTH))
+    assert found == f"{COUNTED.format(MONTH)} ORDER BY {MONTH} DESC"
+
+
+def test_an_amount_of_all_rows_is_worked_out_for_each_unit() -> None:
+    found = grouped("Average price per month", "SELECT AVG(price) FROM sale", added=True)
+    assert found == f"SELECT {MONTH}, AVG(price) FROM sale GROUP BY {MONTH} ORDER BY {MONTH}"
+    plain = "SELECT price FROM sale"
+    assert grouped("price per month", plain, added=True) == plain
+
+
+def grouped(asked: str, sql: str, *, added: bool = False) -> str:
     grouping = Grouping(
         asked, lambda column: column.ref.column == "sold", lambda tables: ColumnRef("sale", "sold")
     )
-    return write_sql(grouping.query(read_sql(sql, SALES)), SALES)
+    return write_sql(grouping.query(read_sql(sql, SALES), added=added), SALES)
 
 
 def test_what_is_not_grouped_stays() -> None:

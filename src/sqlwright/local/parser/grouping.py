@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Set
 from dataclasses import replace
 
-from sqlwright.english.cues import asks_for_order
+from sqlwright.english.cues import asks_for_order, whole_words
 from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
 from sqlwright.form.sequence.symbols import DATE_PARTS
@@ -23,6 +23,8 @@ _UNITS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for unit, adverb in (("day", "daily"), ("week", "weekly"), ("month", "monthly"),
                          ("year", "yearly|annually"))
 )  # fmt: skip
+_NEWEST_FIRST = whole_words(r"(?:newest|latest|most recent|last)(?: \w+)? first")
+_ADVERBS = whole_words("daily|weekly|monthly|yearly|annually")
 _WRITTEN = {
     "time": ("datetime", ()),
     "day": ("date", ()),
@@ -58,27 +60,34 @@ class Grouping:
         likeliest: Callable[[Set[str]], ColumnRef | None],
     ) -> None:
         self._unit = unit_of(question)
+        # “Monthly” may be what an amount is called: a monthly fee.
+        self.is_of_each = bool(self._unit) and not _ADVERBS.search(question)
         self._is_time = is_time
         self._likeliest = likeliest
         self._ordered = asks_for_order(question)
+        self._newest_first = bool(_NEWEST_FIRST.search(question))
 
-    def query(self, query: f.Query) -> f.Query:
+    def query(self, query: f.Query, *, added: bool = False) -> f.Query:
         """The query with the unit that the question counts by in its groups, and in the order of
-        time where neither the question nor the query has another."""
+        time where neither the question nor the query has another. With `added` one that works out
+        an amount over all rows does so for each unit."""
         if not isinstance(query, f.Select):
             return query
         if self._unit and query.group_by:
             query = self._grouped(query)
+        elif added and any(own(query.items, f.Aggregate)) and (time := self._time_in(query)):
+            part = part_of(f.Column(time), self._unit)
+            query = replace(query, items=(part, *query.items), group_by=(part,))
         keys = [key for key in query.group_by if self._tells_time(key)]
         if keys and not (query.order_by or query.limit or self._ordered):
-            return replace(query, order_by=tuple(map(f.OrderTerm, keys)))
+            order = tuple(f.OrderTerm(key, self._newest_first) for key in keys)
+            return replace(query, order_by=order)
         return query
 
     def _grouped(self, query: f.Select) -> f.Select:
         """With the unit that the question counts by, where it groups by dates, their years, or the
         year of what is no date."""
-        starred = {star.table for star in own(query, f.Star) if star.table}
-        time = self._likeliest(own_tables(query) | starred)
+        time = self._time_in(query)
 
         def term(node: f.Expression) -> f.Expression:
             match node:
@@ -96,6 +105,10 @@ class Grouping:
             group_by=tuple(dict.fromkeys(map(term, query.group_by))),
             order_by=tuple(replace(o, expression=term(o.expression)) for o in query.order_by),
         )
+
+    def _time_in(self, query: f.Select) -> ColumnRef | None:
+        starred = {star.table for star in own(query, f.Star) if star.table}
+        return self._likeliest(own_tables(query) | starred)
 
     def _is_of_nothing(self, node: f.Expression) -> bool:
         """True of a part of a date that is taken of a constant or of a column without dates."""

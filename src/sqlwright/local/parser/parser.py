@@ -181,12 +181,10 @@ class Parser:
 
         def likeliest(tables: Set[str]) -> ColumnRef | None:
             """The column of dates in some tables that the question needs most probably."""
+            likely = zip(reading.links, reading.encoded.nodes, strict=True)
+            refs = ((link, node) for link, node in likely if isinstance(node, ColumnRef))
             found = [
-                (float(link), node)
-                for node, link in zip(reading.encoded.nodes, reading.links, strict=False)
-                if isinstance(node, ColumnRef)
-                and node.table in tables
-                and request.is_time(Column(node))
+                one for one in refs if one[1].table in tables and request.is_time(Column(one[1]))
             ]
             return max(found, default=(0.0, None))[1]
 
@@ -197,9 +195,17 @@ class Parser:
             """The queries over tables of one group each; over any tables without groups."""
             search = Search(reading.encoded, grounding, request.beam, groups=groups)
             hypotheses = search.run(self._decoder.search(reading.memory), run)
-            return _written(
-                hypotheses, question.text, lambda form: grouping.query(dating.query(form)), request
-            )
+
+            def written(*, added: bool) -> list[Parsed]:
+                def timed(form: Query) -> Query:
+                    return grouping.query(dating.query(form), added=added)
+
+                return _written(hypotheses, question.text, timed, request)
+
+            queries = written(added=False)
+            if grouping.is_of_each and not any(_by_time(_facts(one, request)) for one in queries):
+                return written(added=True)
+            return queries
 
         groups = view.schema.group_of
         queries = within(groups if view.schema.has_many_groups else None)
@@ -274,11 +280,14 @@ def _using_most_dates(
     if not named and not by_time:
         return list(queries)
     counts = [
-        sum(moment.is_among(facts.texts) for moment in named)
-        + (by_time and any(key.dates for select in facts.selects for key in select.grouping))
+        sum(moment.is_among(facts.texts) for moment in named) + (by_time and _by_time(facts))
         for facts in (_facts(query, request) for query in queries)
     ]
     return [query for query, count in zip(queries, counts, strict=True) if count == max(counts)]
+
+
+def _by_time(facts: QueryFacts) -> bool:
+    return any(key.dates for select in facts.selects for key in select.grouping)
 
 
 def _written(

@@ -25,7 +25,7 @@ from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.dialects import dialect_of, written_table
 from sqlwright.sql.tokens import quote_name
-from sqlwright.steps.repair.extent import beyond, extents
+from sqlwright.steps.repair.extent import beyond
 from sqlwright.steps.repair.unanswered import accounted, vetoed
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
 from sqlwright.steps.repair.vetoes.rules import findings
@@ -60,13 +60,13 @@ class VetoRepair(Step):
         read = Reading(state, context.workspace, context.run.today)
         deadline = context.run.clock() + self.seconds
         share = cache(partial(_share, context))
-        held = extents(context, read)
         done = [self._accounted(one, read) for one in state.candidates]
         done = [self._examined(one, read, context, deadline) for one in done]
         done = [vetoed(_with_joins(one, read, share)) for one in done]
+        told = [tuple(beyond(one, read, context)) if valid(one) else () for one in done]
         done = [
-            replace(one, warnings=(*one.warnings, *beyond(one, read, held))) if valid(one) else one
-            for one in done
+            replace(one, warnings=(*one.warnings, *notes)) if notes else one
+            for one, notes in zip(done, told, strict=True)
         ]
         return state.evolve(candidates=deduplicate(done))
 
