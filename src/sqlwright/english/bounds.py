@@ -46,7 +46,7 @@ _EDGES: dict[tuple[Bound, str], Bound] = {
     ("<", "end"): "<=", (">=", "end"): ">",
     (">", "start"): ">=", (">", "beginning"): ">=", ("<=", "start"): "<", ("<=", "beginning"): "<",
 }  # fmt: skip
-"""How to compare with a time of which an edge is said: before the end of May is until May."""
+"""Comparisons with a time whose end or beginning is said: before the end of May is until May."""
 _BEFORE = tuple((bound, _ends(words)) for bound, words in _BOUNDS.items())
 _BEFORE_DAYS = (*_BEFORE, *((bound, _ends(words)) for bound, words in _OF_DAYS.items()))
 # A comparison with another time is none with the one before it: “before May or after July”.
