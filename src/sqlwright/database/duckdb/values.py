@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ _ITEMS = re.compile(r"^(.*)\[\d*\]$", re.DOTALL)
 _STRUCTURED = ("STRUCT(", "MAP(", "UNION(", "VARIANT")
 _MONTHS = re.compile(r"year|month")
 _DAYS = re.compile(r"(-?\d+) days?")
+_NANOSECONDS = re.compile(r"\.\d{6}\d*[1-9]")
+"""A fraction of a second that Python can't hold: the moment stays a text."""
 _CLOCK = re.compile(r"(-?)(\d+):(\d+):(\d+)(?:\.(\d+))?$")
 
 
@@ -71,21 +73,23 @@ def _tuple(found: Any) -> Cell:
 
 
 def _date(found: str | None) -> Cell:
-    try:
-        return None if found is None else date.fromisoformat(found)
-    except ValueError:  # infinity, and years that Python has none of
-        return found
+    return _or_text(date.fromisoformat, found)
 
 
 def _timestamp(found: str | None) -> Cell:
-    if found is None:
-        return None
-    text = found
-    if len(text) > 26 and text[19] == ".":
-        text = re.sub(r"(\.\d{6})\d+", r"\1", text)  # nanoseconds
+    return _or_text(datetime.fromisoformat, found)
+
+
+def _time(found: str | None) -> Cell:
+    return _or_text(time.fromisoformat, found)
+
+
+def _or_text(read: Callable[[str], Cell], found: str | None) -> Cell:
+    if found is None or _NANOSECONDS.search(found):
+        return found
     try:
-        return datetime.fromisoformat(text)
-    except ValueError:
+        return read(found)
+    except ValueError:  # infinity, and years that Python has none of
         return found
 
 
@@ -109,10 +113,11 @@ def _whole(found: str | None) -> Cell:
     return None if found is None else int(found)
 
 
-_AS_TEXT = frozenset({"DATE", "TIMESTAMP", "INTERVAL", "BIGNUM", "VARINT", "BIT"})
+_AS_TEXT = frozenset({"DATE", "TIMESTAMP", "TIME_NS", "INTERVAL", "BIGNUM", "VARINT", "BIT"})
 _READINGS: dict[str, Reading] = {
     "DATE": _date,
     "TIMESTAMP": _timestamp,
+    "TIME_NS": _time,
     "INTERVAL": _interval,
     "BIGNUM": _whole,
     "VARINT": _whole,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwright.database.files.corrections import Correction
+from sqlwright.database.files.json.whole_numbers import whole_numbers
 from sqlwright.database.files.sources import Source
 from sqlwright.database.files.table import (
     Columns,
@@ -36,13 +37,19 @@ def described(
     paths = ", ".join(quote_text(str(path)) for path in source.paths)
     told = "".join(f", {key}={written(value)}" for key, value in options.items())
     call = f"read_{source.kind}([{paths}]{told})"
-    read = _columns(connection, f"FROM {call}")
+    read, notes, size = (
+        _columns(connection, f"FROM {call}"),
+        tuple[str, ...](),
+        size_of(source.paths),
+    )
+    if source.kind == "json":
+        read, notes = whole_numbers(connection, call, read, size)
     fields: dict[str, str] = {}
     stored = tuple(_flat(connection, call, read, fields))
     columns = with_types(correction.applied(stored, source.paths[0].name), kinds)
     return TableFile(
         source.name, source.kind, source.paths, columns, tuple(name for name, _ in stored),
-        options, size=size_of(source.paths), read=read, fields=fields,
+        options, size=size, read=read, fields=fields, notes=notes,
         casts=any(kind != stored[at][1] for at, (_, kind) in enumerate(columns))
         and source.kind == "parquet",
     )  # fmt: skip

@@ -1,0 +1,4 @@
+"""JSON files: what DuckDB's reader loses of them.
+
+Internal: may change without notice.
+"""
