@@ -20,6 +20,7 @@ from pydantic import InstanceOf
 
 from sqlwright.boundary.arguments import AnyPath, Names, Positive, Private, Words, checked
 from sqlwright.boundary.home import home as default_home
+from sqlwright.boundary.home import own_home
 from sqlwright.catalog.descriptions import check_folder
 from sqlwright.database import check_address
 from sqlwright.database.address import parse_address
@@ -111,7 +112,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     DatabaseUnavailable where there is no database, WorkspaceError for missing descriptions.
     """
     check_address(parse_address(address := str(url)))
-    place = Path(home).expanduser() if home is not None else default_home()
+    place = own_home(Path(home).expanduser()) if home is not None else default_home()
     if (described := None if descriptions is None else Path(descriptions).expanduser()) is not None:
         check_folder(described)
     options = llm or LlmOptions(cache=record)

@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 from platformdirs import user_cache_path
 
+import sqlwright
 from sqlwright.boundary.home import home, make_private
+from sqlwright.cli.failure import UNHEALTHY
+from sqlwright.cli.main import main
 from sqlwright.cli.views.demo import demo_database
-from sqlwright.errors import WorkspaceError
+from sqlwright.errors import ConfigError, WorkspaceError
 from tests.llm.server import ModelServer
 
 BELOW = user_cache_path("sqlwright").relative_to(Path.home())
@@ -127,3 +130,66 @@ def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(WorkspaceError, match="belongs to another user"):
         places.make_private(theirs)
+
+
+@pytest.mark.parametrize("wrong", ["written by all", "of another user", "with a link"])
+def test_a_home_that_others_could_change_is_refused(
+    tmp_path: Path,
+    wrong: str,
+    database_files: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    place, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    place.mkdir(mode=0o700)
+    elsewhere.mkdir()
+    if wrong == "written by all":
+        place.chmod(0o777)
+    elif wrong == "with a link":
+        (place / "traces").symlink_to(elsewhere)
+    elif os.geteuid() == 0:
+        os.chown(place, 65_534, -1)
+    else:
+        pytest.skip("only root can give a folder away")
+    monkeypatch.setenv("SQLWRIGHT_HOME", str(place))
+    shop = str(database_files["shop"])
+    for words in (["ask", shop, "How many customers?"], ["prepare", shop], ["trace", "list"]):
+        assert main(words) == ConfigError.exit_code
+    monkeypatch.delenv("SQLWRIGHT_HOME")
+    with pytest.raises(ConfigError, match="can't hold what sqlwright keeps"):
+        sqlwright.open(shop, home=place)
+    monkeypatch.setenv("SQLWRIGHT_HOME", str(place))
+    assert main(["doctor", shop]) == UNHEALTHY
+    captured = capfd.readouterr()
+    assert captured.out.count("Name a folder of your own") == 1
+    assert captured.err.count("Name a folder of your own") == len(CALLS)
+    assert not [*elsewhere.iterdir(), *(path for path in place.iterdir() if not path.is_symlink())]
+
+
+def test_a_link_to_a_home_and_links_within_it_are_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real" / "disk").mkdir(parents=True)
+    (tmp_path / "real" / "traces").symlink_to("disk")
+    (tmp_path / "home").symlink_to(tmp_path / "real")
+    monkeypatch.setenv("SQLWRIGHT_HOME", str(tmp_path / "home"))
+    assert home() == tmp_path / "home"
+
+
+def test_a_prepared_folder_that_isn_t_used_is_told(
+    tmp_path: Path,
+    database_files: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("SQLWRIGHT_HOME", str(tmp_path))
+    shop = str(database_files["shop"])
+    assert main(["prepare", shop]) == 0
+    (folder,) = (tmp_path / "databases").iterdir()
+    folder.chmod(0o777)
+    capfd.readouterr()
+    assert main(["doctor", shop]) == UNHEALTHY
+    assert main(["ask", shop, "How many customers are there?"]) == 0
+    told = " ".join(capfd.readouterr().out.split())
+    assert f"{folder} isn't used: others may write there" in told
+    assert f"{folder} was not used: others may write there" in told

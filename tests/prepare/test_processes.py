@@ -112,7 +112,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if mount is None or os.geteuid() != 0:
         pytest.skip("mounting a small disk needs root")
     done = subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)],
+        [mount, "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", str(place)],
         capture_output=True,
         check=False,
     )

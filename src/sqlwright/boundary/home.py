@@ -13,15 +13,37 @@ import os
 import stat
 from pathlib import Path
 
+from sqlwright.boundary.ownership import distrust, trusted_users
+from sqlwright.errors import ConfigError
+
 HOME_VARIABLE = "SQLWRIGHT_HOME"
 PRIVATE = 0o700
 """Mode of our folders: nobody but the owner may look in."""
 
 
 def home() -> Path:
-    """The folder for everything kept: `SQLWRIGHT_HOME`, else the user's cache folder."""
+    """The folder for everything kept: `SQLWRIGHT_HOME`, else the user's cache folder. Raises
+    ConfigError."""
     named = os.environ.get(HOME_VARIABLE)
-    return Path(named).expanduser().absolute() if named else usual_home()
+    return own_home(Path(named).expanduser().absolute()) if named else usual_home()
+
+
+def own_home(folder: Path) -> Path:
+    """A folder for everything kept that the user named, whether or not it is there. Raises
+    ConfigError where others could put something into it, or lead what is written elsewhere."""
+    try:
+        reason = distrust((folder.lstat(), folder.stat()), trusted_users(os.environ))
+        links = [path for path in folder.iterdir() if path.is_symlink()]
+    except OSError:  # what can't be used is told when it is
+        return folder
+    away = (path for path in links if not path.resolve().is_relative_to(folder.resolve()))
+    reason = reason or next((f"{path.name} in it is a link to elsewhere" for path in away), "")
+    if reason:
+        raise ConfigError(
+            f"{folder} can't hold what sqlwright keeps: {reason}",
+            hint=f"Name a folder of your own with {HOME_VARIABLE}, which only you may write to.",
+        )
+    return folder
 
 
 def usual_home() -> Path:

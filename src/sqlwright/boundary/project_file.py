@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.ownership import distrust, trusted_users
 from sqlwright.errors import ConfigError
 
 FILE = "sqlwright.toml"
@@ -44,7 +45,7 @@ def find(
     if named := environ.get(NAMED):
         return _named(Path(named).expanduser().absolute()), ()
     notes: list[str] = []
-    trusted = _trusted_users(environ)
+    trusted = trusted_users(environ)
     for path in _places(folder):
         looked = _look(path, trusted)
         if looked is None:
@@ -83,11 +84,11 @@ def _look(path: Path, trusted: frozenset[int]) -> tuple[bytes, str] | None:
         # What is judged is what is read, whoever puts another file there meanwhile.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with open(handle, "rb") as file:  # noqa: PTH123 - from a descriptor
-            reason = _distrust((link, os.fstat(handle)), trusted)
+            reason = distrust((link, os.fstat(handle)), trusted)
             content = file.read(largest + 1)
         problem = "is too large for a project file" if len(content) > largest else ""
     except OSError as error:
-        reason = _distrust((link, target), trusted)
+        reason = distrust((link, target), trusted)
         content, problem = b"", f"can't be read: {error.strerror}"
     if problem and path.name == OTHER:
         return None
@@ -129,32 +130,3 @@ def _table(path: Path, content: bytes) -> Mapping[str, Any] | None:
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{path}: [tool.sqlwright] is not a table")
     return table
-
-
-def _trusted_users(environ: Mapping[str, str]) -> frozenset[int]:
-    """The user, root, and who became root by sudo."""
-    trusted = {os.geteuid(), 0}
-    before = environ.get("SUDO_UID", "")
-    if os.geteuid() == 0 and before.isascii() and before.isdigit():
-        trusted.add(int(before[:20]))
-    return frozenset(trusted)
-
-
-def _distrust(files: Iterable[os.stat_result], trusted: frozenset[int]) -> str:
-    """The reason not to obey a file; empty where there is none. A link is looked at like its
-    target: the paths in a file are relative to the link's folder."""
-    for found in files:
-        if found.st_uid not in trusted:
-            return f"it belongs to another user ({_user(found.st_uid)})"
-        if not stat.S_ISLNK(found.st_mode) and found.st_mode & stat.S_IWOTH:
-            return "every user may write it"
-    return ""
-
-
-def _user(number: int) -> str:
-    import pwd
-
-    try:
-        return pwd.getpwuid(number).pw_name
-    except KeyError:
-        return f"user {number}"

@@ -24,7 +24,7 @@ from sqlwright.prepare.sources import (
     require_tables,
 )
 from sqlwright.prepare.storage.manifest import Manifest, read_catalog, read_manifest
-from sqlwright.prepare.storage.paths import is_trustworthy, prepared_folder
+from sqlwright.prepare.storage.paths import prepared_folder, untrusted
 from sqlwright.prepare.texts import prepared_texts
 from sqlwright.prepare.unasked import LONGER, prepare_unasked
 from sqlwright.protocols import Database, Run, ValueIndex, Workspace
@@ -141,8 +141,8 @@ def _prepared(
     whether it is what the database holds today."""
     if not folder.exists():
         return None, "", False
-    if not is_trustworthy(folder):
-        return None, f"What is prepared in {folder} was not used: others may write there.", False
+    if reason := untrusted(folder):
+        return None, f"What is prepared in {folder} was not used: {reason}.", False
     problem = ""
     for _ in range(_ATTEMPTS):  # a prepare finishing meanwhile replaces the files a manifest names
         try:

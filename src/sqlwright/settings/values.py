@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlwright.boundary.home import home
+from sqlwright.boundary.home import home, own_home
 from sqlwright.database.address import parse_address
 from sqlwright.llm.options import LlmOptions
 from sqlwright.protocols import Limits
@@ -71,8 +71,8 @@ class Settings:
 
     @property
     def home_folder(self) -> Path:
-        """The folder that holds everything sqlwright keeps."""
-        return home() if self.home is None else self.home
+        """The folder that holds everything sqlwright keeps. Raises ConfigError."""
+        return home() if self.home is None else own_home(self.home)
 
     @property
     def chat_history(self) -> Path:
@@ -107,7 +107,7 @@ class Settings:
         from sqlwright.prepare.storage.paths import prepared_folder
 
         folder = prepared_folder(database)
-        return folder if self.home is None else self.home / "databases" / folder.name
+        return folder if self.home is None else self.home_folder / "databases" / folder.name
 
     def replies_folder(self, database: str) -> Path:
         """The folder of language models' replies about a database."""

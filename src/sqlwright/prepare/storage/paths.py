@@ -57,17 +57,22 @@ def make_private(folder: Path) -> None:
         close_folder(folder)
 
 
-def is_trustworthy(folder: Path) -> bool:
-    """True if a folder exists, is ours, and nobody else can write into it."""
+def untrusted(folder: Path) -> str:
+    """The reason not to use a folder; empty where it is ours, and nobody else can write into it."""
     try:
         found = folder.stat()
     except OSError:
-        return False
-    return (
-        stat.S_ISDIR(found.st_mode)
-        and found.st_uid == os.getuid()
-        and not stat.S_IMODE(found.st_mode) & 0o022
-    )
+        return "it isn't there"
+    if not stat.S_ISDIR(found.st_mode):
+        return "it is no folder"
+    if found.st_uid != os.getuid():
+        return "it belongs to another user"
+    return "others may write there" if stat.S_IMODE(found.st_mode) & 0o022 else ""
+
+
+def is_trustworthy(folder: Path) -> bool:
+    """True if a folder exists, is ours, and nobody else can write into it."""
+    return not untrusted(folder)
 
 
 def write_private(path: Path, content: bytes) -> None:
