@@ -51,6 +51,10 @@ def test_questions(word: str) -> None:
         (["how", "many?", "shop"], "shop", "how many?"),
         (["missing", "how many orders?"], "missing", "how many orders?"),
         (["a.db", "b.db"], "a.db", "b.db"),
+        (["u:p#h/db", "orders"], "u:p#h/db", "orders"),
+        (["shop.sqlit", "x"], "shop.sqlit", "x"),  # no file of that name, nor another database
+        (['"postgresql://u:p@h/db"', "how many?"], '"postgresql://u:p@h/db"', "how many?"),
+        (["host=h user=u password=p", "how many?"], "host=h user=u password=p", "how many?"),
     ],
 )
 def test_arguments_in_any_order(words: list[str], database: str, text: str) -> None:
@@ -85,3 +89,20 @@ def test_no_database_is_a_mistake_that_is_explained() -> None:
 def test_words_that_were_no_utf8_become_readable() -> None:
     word = b"caf\xe9?".decode("utf-8", "surrogateescape")
     assert read_target(["a.db", word], None).text == "caf\ufffd?"
+
+
+def test_a_name_like_that_of_a_database_is_meant_as_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "sqlite:///last.db")
+    assert read_target(["nw.sqlit", "x"], None).database == "sqlite:///last.db"
+    (tmp_path / "nw.sqlite").write_bytes(b"SQLite format 3\0")
+    assert read_target(["nw.sqlit", "x"], None).database == "nw.sqlit"
+
+
+@pytest.mark.parametrize("last", ["total>5", "a=5", "a;b", "x@y", "2:30"])
+def test_the_last_word_of_a_question_is_no_database(
+    monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "sqlite:///last.db")
+    assert read_target(["orders", "with", last], None).text == f"orders with {last}"

@@ -20,7 +20,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
@@ -60,21 +62,23 @@ class OutputLost(SqlwrightError):
     exit_code = 13
 
 
-def report(error: BaseException, *, debug: bool) -> int:
-    """Say on standard error what happened and what to do; give the exit code."""
+def report(error: BaseException, *, debug: bool, words: Sequence[str] = ()) -> int:
+    """Say on standard error what happened and what to do; give the exit code. An address among the
+    typed words isn't repeated: it may hold a password, and stand where no address belongs."""
+    say = partial(_say, hidden=_hidden(words))
     if isinstance(error, KeyboardInterrupt | Cancelled):
-        _say("stopped", str(error) if isinstance(error, Cancelled) else "interrupted", "")
+        say("stopped", str(error) if isinstance(error, Cancelled) else "interrupted", "")
         return INTERRUPTED
     if debug:
-        _print_traceback(error)
+        _print_traceback(error, _hidden(words))
     if isinstance(error, SqlwrightError):
-        _say("error", str(error), error.hint)
+        say("error", str(error), error.hint)
         return error.exit_code
     if isinstance(error, MemoryError):
-        _say("error", "this machine has too little memory free for that", "")
+        say("error", "this machine has too little memory free for that", "")
         return UNFORESEEN
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
-        _say(
+        say(
             "error",
             "this machine lets sqlwright start no further thread",
             "End other programs, or raise the limits on processes and memory (ulimit -u, -v).",
@@ -82,7 +86,7 @@ def report(error: BaseException, *, debug: bool) -> int:
         return UNFORESEEN
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
-        _say("error", f"{error.strerror}{where}", _OS_HINTS.get(error.errno or 0, ""))
+        say("error", f"{error.strerror}{where}", _OS_HINTS.get(error.errno or 0, ""))
         return UNFORESEEN
     kind = type(error).__name__
     _say(
@@ -102,12 +106,29 @@ _OS_HINTS = {
 }
 
 
-def _say(label: str, message: str, hint: str) -> None:
+def _say(label: str, message: str, hint: str, *, hidden: re.Pattern[str] | None = None) -> None:
     from sqlwright.cli.terminal.console import PipeClosed, Screen
 
     screen = Screen.open()
+    message, hint = _without(message, hidden), _without(hint, hidden)
     with contextlib.suppress(PipeClosed):  # the exit code still tells
         screen.say(_lines(label, message, hint, max(20, screen.err.width)))
+
+
+def _hidden(words: Sequence[str]) -> re.Pattern[str] | None:
+    """The words that may hold a password, in the forms that a message may have them in: as they
+    are, as paths, on one line; None where there is none."""
+    from sqlwright.database.address import shown_address
+
+    given = [word.partition("=")[2] if word.startswith("-") else word for word in words]
+    secret = {word for word in given if word.strip() and shown_address(word) != word}
+    forms = (r"(?:\s|\\x0a|\\n)*".join(map(re.escape, word.split())) for word in secret)
+    either = "|".join(sorted(forms, key=len, reverse=True))
+    return re.compile(re.sub("/+", "/*", either)) if either else None
+
+
+def _without(text: str, hidden: re.Pattern[str] | None) -> str:
+    return text if hidden is None else hidden.sub("...", text)
 
 
 def _lines(label: str, message: str, hint: str, width: int) -> Iterator[Text]:
@@ -122,7 +143,7 @@ def _lines(label: str, message: str, hint: str, width: int) -> Iterator[Text]:
         yield from labelled("hint", [Text(clean_block(hint, 2_000))], width)
 
 
-def _print_traceback(error: BaseException) -> None:
+def _print_traceback(error: BaseException, hidden: re.Pattern[str] | None) -> None:
     import traceback
 
     from rich.text import Text
@@ -130,5 +151,5 @@ def _print_traceback(error: BaseException) -> None:
     from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.terminal.text import clean_block
 
-    text = "".join(traceback.format_exception(error))
+    text = _without("".join(traceback.format_exception(error)), hidden)
     Screen.open().say([Text(clean_block(text.rstrip(), 200_000), style="quiet")])

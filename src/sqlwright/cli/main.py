@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             words.insert(0, "ask")
         outcome = parser().main(words, prog_name="sqlwright", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001  (the process's outermost boundary)
-        return _failed(error, debug)
+        return _failed(error, debug, words)
     return outcome if isinstance(outcome, int) else 0
 
 
@@ -102,7 +102,7 @@ def _flushed(code: int) -> int:
         return PIPE_CLOSED
     except OSError as error:
         if code != OutputLost.exit_code:
-            code = _failed(error, debug=False)
+            code = _failed(error, debug=False, words=())
     try:
         sys.stderr.flush()
     except BrokenPipeError:
@@ -120,7 +120,7 @@ def _in_the_background(failure: threading.ExceptHookArgs) -> None:
         threading.__excepthook__(failure)
 
 
-def _failed(error: BaseException, debug: bool) -> int:
+def _failed(error: BaseException, debug: bool, words: Sequence[str]) -> int:
     import signal
 
     from sqlwright.cli.failure import PIPE_CLOSED, UNFORESEEN, OutputLost, UsageError, report
@@ -129,7 +129,7 @@ def _failed(error: BaseException, debug: bool) -> int:
         # Once is enough: what is left to do is to say so.
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            return report(error, debug=debug)
+            return report(error, debug=debug, words=words)
         finally:
             signal.signal(signal.SIGINT, before)
     if isinstance(error, SystemExit):
@@ -148,21 +148,22 @@ def _failed(error: BaseException, debug: bool) -> int:
         return report(KeyboardInterrupt(), debug=debug)
     message = getattr(error, "format_message", None)
     if message is None:
-        return report(error, debug=debug)
+        return report(error, debug=debug, words=words)
     # One of the parser's own exceptions, which it exports by no name.
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "sqlwright"
     hint = (context.meta.get("advice") if context else None) or f"See: {path} --help"
-    return report(UsageError(message(), hint=hint), debug=False)
+    return report(UsageError(message(), hint=hint), debug=False, words=words)
 
 
 def _means_ask(words: Sequence[str], commands: frozenset[str | None]) -> bool:
     """`sqlwright shop.sqlite "how many?"` leaves `ask` out."""
     if not words or words[0].startswith("-") or words[0] in commands:
         return False
-    from sqlwright.cli.typed.target import looks_like_database
+    from sqlwright.cli.typed.target import looks_like_database, names_a_missing_file
 
-    return looks_like_database(words[0]) or " " in words[0].strip()
+    meant = looks_like_database(words[0]) or names_a_missing_file(words)
+    return meant or " " in words[0].strip()
 
 
 def _before_dashes(words: Sequence[str]) -> Sequence[str]:

@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from sqlwright.database.plain_address import (
+    FILE_SCHEMES,
+    SECRET_WORDS,
+    SERVER_SCHEMES,
+    is_there,
+    may_hold_secret,
+    plain_address,
+)
 from sqlwright.errors import DatabaseUnavailable
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+._-]+):")
-_FILE_SCHEMES = {"sqlite": "sqlite", "sqlite3": "sqlite", "file": "", "duckdb": "duckdb"}
-"""Schemes of files and the engine that reads them; empty: by the file's name and first bytes."""
-_SERVER_SCHEMES = {
-    "postgresql": "postgres",
-    "postgres": "postgres",
-    "mysql": "mysql",
-    "mariadb": "mysql",
-}
-"""Schemes of servers that something is written for, and the engine's folder."""
 _PORTS = {"postgres": 5432, "mysql": 3306}
 _VARIABLES = {
     "host": "PGHOST",
@@ -51,8 +50,16 @@ _URL_HINT = (
     "Write engine://user@host:port/database, and in a password %40 for @, %2F for /, %23 for # "
     "and %3F for ?."
 )
-_WORDS = re.compile(r"\b(?:password|passwd|pwd)\s*=", re.IGNORECASE)
-"""A part of addresses as drivers take them that aren't URLs."""
+_USER = re.compile(r"[\w.$+#~\\-]*(?:@[\w.-]+)?")
+_PLACE = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|(?:[\w.~-]|%2[Ff])*)(?::([0-9]{0,5}))?")
+_NAME = re.compile(r"[^@:;=&?|\s]*")
+"""A login, a host with its port, and a database as names go: anything else may be a password that
+isn't where it belongs."""
+_SECRET = frozenset({"password", "sslpassword", "odbc_connect"})
+_STRAY = re.compile(rf"{SECRET_WORDS.pattern}|[:/][^@]*@", re.IGNORECASE)
+"""A password, or all of an address, in the value of something else."""
+SEARCH_PATHS = frozenset({"schema", "currentschema", "search_path", "searchpath"})
+"""Parameters by which other clients name the namespaces of a PostgreSQL session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +90,16 @@ def parse_address(url_or_path: str) -> Address:
     `sqlite:///a/b.db` is relative, `sqlite:////a/b.db` absolute, `~` the home folder. Raises
     DatabaseUnavailable where no database can be meant, without repeating anything secret.
     """
-    text = url_or_path.strip()
+    text = plain_address(url_or_path)
     if not text:
         raise DatabaseUnavailable("No database was named.", hint=_HINT)
-    scheme = _SCHEME.match(text)
-    if scheme and "://" in text[: scheme.end() + 2]:
-        kind = scheme[1].lower().partition("+")[0]
-        if kind in _FILE_SCHEMES:
-            path = _file_url_path(kind, text[scheme.end() + 2 :])
-            return _file(path, _FILE_SCHEMES[kind])
-        return _server(_SERVER_SCHEMES.get(kind, "generic"), text)
-    if scheme and scheme[1].lower() in _FILE_SCHEMES:
-        engine = _FILE_SCHEMES[scheme[1].lower()]
-        return _file(unquote(text[scheme.end() :].partition("?")[0]), engine)
-    if _WORDS.search(text) and not os.path.exists(text):  # noqa: PTH110 - never raises
-        raise DatabaseUnavailable("The database's address is neither a path nor a URL.", hint=_HINT)
+    kind, rest = _scheme(text)
+    if kind and kind not in FILE_SCHEMES:
+        return _server(SERVER_SCHEMES.get(kind, "generic"), text)
+    if kind:
+        whole = rest.startswith("//")  # else the path follows the colon, as SQLite takes it
+        path = _file_url_path(kind, rest[2:]) if whole else unquote(rest.partition("?")[0])
+        return _file(path, FILE_SCHEMES[kind])
     return _file(text, "")
 
 
@@ -110,18 +112,25 @@ def file_of(address: Address) -> Path:
 
 def shown_address(url_or_path: str) -> str:
     """An address for messages: without the password and parameters that its URL may hold, a file's
-    as it is typed."""
-    scheme = _SCHEME.match(url_or_path.strip())
-    if scheme is None and _WORDS.search(url_or_path):
-        return "..."
-    if scheme is None or "://" not in url_or_path:
-        return url_or_path
-    if "@" not in url_or_path and scheme[1].lower().partition("+")[0] in _FILE_SCHEMES:
-        return url_or_path
-    try:
-        return without_secrets(url_or_path.strip())
-    except ValueError:
-        return f"{scheme[1]}://..."
+    as it is typed, and dots for what may hold a password in another way."""
+    text = plain_address(url_or_path)
+    kind, rest = _scheme(text)
+    if kind not in {"", *FILE_SCHEMES}:
+        return without_secrets(text) or f"{text.partition(':')[0]}://..."
+    return "..." if may_hold_secret(rest) and not is_there(rest.removeprefix("///")) else text
+
+
+def is_bare_path(url_or_path: str) -> bool:
+    """True for a path or pattern without a scheme."""
+    return not _scheme(plain_address(url_or_path))[0]
+
+
+def _scheme(text: str) -> tuple[str, str]:
+    """The scheme of an address as it is looked up, and what follows; empty for a path."""
+    found = _SCHEME.match(text)
+    kind = found[1].lower().partition("+")[0] if found else ""
+    rest = text[found.end() :] if found else text
+    return (kind, rest) if rest.startswith("//") or kind in FILE_SCHEMES else ("", text)
 
 
 def whole_address(shown: str, usual: str | None) -> str:
@@ -141,39 +150,64 @@ def split_url(url: str) -> SplitResult:
 
 
 def without_secrets(url: str) -> str:
-    """A URL without password and parameters. Raises ValueError, also where a part of the password
-    isn't where one belongs."""
-    parts = split_url(url)
-    if "@" in f"{parts.path}{parts.fragment}{parts.query.partition('=')[0]}":
-        raise ValueError("the password isn't escaped")
+    """A URL without password and parameters; empty where it can't be read, or a part of the
+    password may not be where one belongs."""
+    parts = _parts(url)
+    if parts is None:
+        return ""
     user = f"{parts.username}@" if parts.username else ""
-    return f"{parts.scheme}://{user}{_place(parts, url)}{parts.path}"
+    return f"{parts.scheme}://{user}{_place(parts)}{parts.path}"
 
 
-def _place(parts: SplitResult, url: str) -> str:
+def _parts(url: str) -> SplitResult | None:
+    """A URL taken apart; None where it can't be, or where something isn't as names go."""
+    try:
+        parts = split_url(url)
+        user = unquote(parts.username or "")
+    except ValueError:
+        return None
+    who, _, place = parts.netloc.rpartition("@")
+    named = place.replace("\\", "") if who else place  # an instance of SQL Server
+    places = [_PLACE.fullmatch(one) for one in named.split(",")]
+    if not all(one and 0 <= int(one[1] or 0) < 65_536 for one in places):
+        return None
+    engine = SERVER_SCHEMES.get(parts.scheme.partition("+")[0])
+    query = parts.query if not who or "@" in parts.query.partition("=")[0] else ""
+    given = parse_qsl(parts.query)
+    users = [user, *(value for key, value in given if key.lower() == "user")]
+    fits = (
+        all(map(_USER.fullmatch, users))
+        and _NAME.fullmatch(unquote(parts.path))
+        and not re.search(r"[\s#]", url)
+        and not (engine and "/" in parts.path.strip("/"))
+        and not (engine == "mysql" and "," in place)
+        and not {"@", "\\"}.intersection(parts.username or "")
+        and not ("@" in query or ";" in parts.query)
+        and all("=" in pair for pair in parts.query.split("&") if pair)
+        and not any(_STRAY.search(value) for key, value in given if key not in _SECRET)
+    )
+    return parts if fits else None
+
+
+def _place(parts: SplitResult) -> str:
     """Host and port of a URL, or all of them."""
     place = parts.netloc.rpartition("@")[2]
-    return place if "," in place else f"{_host(parts.hostname)}{_port(url)}"
+    return place if "," in place else f"{_host(parts.hostname)}{_port(parts)}"
 
 
 def _host(name: str | None) -> str:
     return f"[{name}]" if name and ":" in name else name or ""
 
 
-def _port(url: str) -> str:
-    try:
-        port = split_url(url).port
-    except ValueError:
-        port = None
-    return f":{port}" if port else ""
+def _port(parts: SplitResult) -> str:
+    several = "," in parts.netloc.rpartition("@")[2]
+    return f":{parts.port}" if not several and parts.port else ""
 
 
 def _server(engine: str, text: str) -> Address:
-    try:
-        parts = split_url(text)
-        shown = without_secrets(text)
-    except ValueError:
-        raise DatabaseUnavailable("The database's URL can't be read.", hint=_URL_HINT) from None
+    parts, shown = _parts(text), without_secrets(text)
+    if parts is None:
+        raise DatabaseUnavailable("The database's URL can't be read.", hint=_URL_HINT)
     who, _, place = parts.netloc.rpartition("@")
     if "@" in who:  # drivers divide at another one than this, and would show a part of the password
         escaped = who.replace("@", "%40")
@@ -181,17 +215,18 @@ def _server(engine: str, text: str) -> Address:
     scheme = parts.scheme.partition("+")[0]
     if engine == "generic" and not (parts.netloc or parts.path.strip("/") or parts.query):
         raise DatabaseUnavailable(f"{scheme}:// names no database.", hint=_HINT)
-    port = _port(text) or (f":{_PORTS[engine]}" if engine in _PORTS else "")
+    given = dict(parse_qsl(parts.query))
+    user = parts.username or (given.get("user", "") if engine == "mysql" else "")
+    port = _port(parts) or (f":{_PORTS[engine]}" if engine in _PORTS else "")
     host = (parts.hostname or "localhost").lower()
-    name = unquote(parts.path.strip("/")) or parts.username or scheme
+    name = unquote(parts.path.strip("/")) or user or scheme
     if engine == "postgres":
         identity, name = _of_postgres(parts)
         return Address(engine, text, shown, identity, name)
     kind = engine if engine in _PORTS else scheme
-    given = dict(parse_qsl(parts.query))
     if engine == "mysql" and (path := given.get("unix_socket") or given.get("socket")):
         host, port = path, ""
-    identity = f"{kind}://{parts.username or ''}@{host}{port}/{name}{_telling(parts.query)}"
+    identity = f"{kind}://{user}@{host}{port}/{name}{_telling(parts.query)}"
     return Address(engine, text, shown, identity, name.rpartition("/")[2])
 
 
@@ -214,7 +249,7 @@ def _of_postgres(parts: SplitResult) -> tuple[str, str]:
 
     user = told(unquote(parts.username or ""), "user")
     host = told(parts.hostname, "host").lower() or "localhost"
-    port = told(_port(parts.geturl()).removeprefix(":"), "port") or "5432"
+    port = told(_port(parts).removeprefix(":"), "port") or "5432"
     place = parts.netloc.rpartition("@")[2].lower()
     if "," in place:  # a server and those that stand in for it
         places = [one.rpartition(":") for one in place.split(",")]
@@ -224,13 +259,26 @@ def _of_postgres(parts: SplitResult) -> tuple[str, str]:
         ]
         host = ",".join([*("".join(one) for one in first), host])
     name = told(unquote(parts.path.strip("/")), "dbname") or user or "postgres"
-    service = told("", "service")
     # A service stands for whatever its file says of it.
-    behind = f"?service={service}" if service else ""
+    telling = {"service": told("", "service"), "search_path": search_path(parts.query)}
+    said = "&".join(f"{key}={value}" for key, value in telling.items() if value)
+    behind = f"?{said}" if said else ""
     return f"postgres://{user}@{host}:{port}/{name}{behind}", name
 
 
+def search_path(query: str) -> str:
+    """The namespaces that the parameters of a PostgreSQL URL ask for, as other clients write it."""
+    given = parse_qsl(query)
+    return next((value for key, value in given if key.lower() in SEARCH_PATHS and value), "")
+
+
 def _file(text: str, engine: str) -> Address:
+    if may_hold_secret(text) and not is_there(text):
+        raise DatabaseUnavailable(
+            "The database's address names no file that exists, and can't be read as a URL. It "
+            "isn't repeated here, as it may hold a password.",
+            hint=f"{_HINT} {_URL_HINT}",
+        )
     path = _absolute(text)
     engine = engine or _engine_of(path)
     url = f"{engine}:///{path}" if engine in {"sqlite", "duckdb"} else str(path)
@@ -257,7 +305,7 @@ def _engine_of(path: Path) -> str:
         return "files"
     if glob.has_magic(str(path)) and not os.path.exists(path):  # noqa: PTH110 - never raises
         return "files"
-    if name.endswith(DUCKDB_ENDINGS) or _begins_as_duckdb(path):
+    if name.endswith(DUCKDB_ENDINGS) or begins_as_duckdb(path):
         return "duckdb"
     return "sqlite"
 
@@ -274,7 +322,8 @@ def _holds_data(folder: Path) -> bool:
         return False
 
 
-def _begins_as_duckdb(path: Path) -> bool:
+def begins_as_duckdb(path: Path) -> bool:
+    """True for a file with DuckDB's mark."""
     offset, magic = _DUCKDB_MAGIC
     try:
         if not path.is_file():
@@ -298,15 +347,22 @@ def _file_url_path(kind: str, rest: str) -> str:
         )
     if path in {"", ":memory:"}:
         raise DatabaseUnavailable("The URL names no file.", hint=_HINT)
+    if not is_there(path) and is_there(f"/{path}"):
+        raise DatabaseUnavailable(
+            f"{path} doesn't exist in this folder: after three slashes a path is relative.",
+            hint=f"Write {kind}:////{path}",
+        )
     return path
 
 
 def _absolute(path: str) -> Path:
     if path == ":memory:" or not path:
         raise DatabaseUnavailable("An in-memory database has nothing to ask.", hint=_HINT)
-    if "\x00" in path:
-        raise DatabaseUnavailable("The database's path contains a NUL character.", hint=_HINT)
     try:
-        return Path(path).expanduser().absolute()
+        found = Path(path).expanduser().absolute()
     except RuntimeError as error:  # ~someone without a home folder
         raise DatabaseUnavailable(f"{path}: no such home folder.", hint=_HINT) from error
+    plain = Path(os.path.normpath(found))
+    # Behind a link, the folder above is another one than the one before it in the path.
+    same = ".." in found.parts and os.path.realpath(plain) == os.path.realpath(found)
+    return plain if same else found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from sqlwright.database.address import Address
 from sqlwright.database.failures import Failure, ReadFailed, no_answer
 from sqlwright.database.guarded import GuardedDatabase, error_result
+from sqlwright.database.plain_address import ignored_note
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.workers.pool import Pool
 from sqlwright.database.workers.process import Stop, WorkerStopped
@@ -28,6 +29,7 @@ class ServedDatabase(GuardedDatabase):
     def __init__(self, address: Address, pool: Pool | None = None) -> None:
         self._address = address
         self._open_seconds = OPEN_SECONDS
+        self.ignored: tuple[str, ...] = ()
         super().__init__(pool)
 
     @property
@@ -37,6 +39,11 @@ class ServedDatabase(GuardedDatabase):
     @property
     def identity(self) -> str:
         return self._address.identity
+
+    def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
+        """A note on options of the address that aren't used, with every answer."""
+        del tables
+        return ignored_note(self.ignored)
 
     def _read(
         self,

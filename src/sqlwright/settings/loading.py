@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlwright.boundary.arguments import shown
 from sqlwright.boundary.named import unknown
 from sqlwright.boundary.project_file import NAMED, ProjectFile, find
+from sqlwright.database.address import is_bare_path
+from sqlwright.database.plain_address import is_there, may_hold_secret, plain_address
 from sqlwright.errors import ConfigError
 from sqlwright.messages import Effort, Privacy, Verbosity
 from sqlwright.recipes.registry import default_recipe
@@ -288,8 +291,11 @@ def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[st
             values[name] = path if folder is None else folder / path
     if folder is not None:
         database, recipe = values.get("database"), values.get("recipe")
-        if database and "://" not in database:
-            values["database"] = str(folder / Path(database).expanduser())
+        if database and is_bare_path(database):
+            # An address that can't be read stays as it is: the error tells what may be repeated.
+            there = f"{folder / os.path.expanduser(plain_address(database))}"  # noqa: PTH111
+            if is_there(there) or not may_hold_secret(there):
+                values["database"] = there
         if recipe and recipe.endswith((".yaml", ".yml")):
             values["recipe"] = str(folder / Path(recipe).expanduser())
     return values

@@ -222,7 +222,7 @@ def test_other_programs_may_write_between_questions(shop: Path, opened: Opener) 
         (b"", "not a DuckDB database"),
         (b"SQLite format 3\0" * 300, "not a DuckDB database"),
         (b"12345678DUCK" + b"\0" * 20_000, "damaged|version|can't be read"),
-        (None, "no such file"),
+        (None, "doesn't exist"),
     ],
 )
 def test_what_is_no_database_is_told(content: bytes | None, message: str, tmp_path: Path) -> None:

@@ -252,7 +252,7 @@ def test_a_wrong_correction_is_told(text: str, message: str, folder: Path) -> No
         ),
         ("x.csv", b" \r\n\r\n", "it is empty"),
         ("x.csv", b"", "it is empty"),
-        ("nothing.csv", None, "no such file"),
+        ("nothing.csv", None, "doesn't exist"),
         ("none_*.csv", None, "no file"),
     ],
 )

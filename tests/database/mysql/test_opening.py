@@ -149,7 +149,7 @@ def test_the_statements_make_a_login_that_only_reads(
         ((":{port}/", ":1/"), "Can't connect"),
         (("{password}", "wrong"), "Access denied"),
         (("/{name}", "/nope"), "denied|Unknown database"),
-        (("/{name}", "/{name}?nope=1"), "an option that isn't known: nope"),
+        (("/{name}", "/{name}?ssl_nope=1"), "an option that isn't known: ssl_nope"),
         (("/{name}", "/{name}?ssl_mode=verify_ca&ssl_ca=/nope.pem"), "certificates"),
         (("/{name}", "/{name}?ssl_mode=required"), "SSL is required|certificate|TLS"),
     ],
@@ -214,3 +214,11 @@ def test_a_time_that_is_none(seconds: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="connect_timeout") as caught:
         open_database(f"mysql://ann:s3cret@127.0.0.1/shop?connect_timeout={seconds}")
     assert "connect_timeout=5" in caught.value.hint
+
+
+def test_options_of_other_clients(shop: Shop) -> None:
+    more = "useSSL=false&serverTimezone=UTC&charset=latin1&connection_limit=5"
+    with open_database(f"jdbc:{shop.reader}?{more}") as database:
+        assert database.schema().table("people") is not None
+        (note,) = database.noticed(())
+    assert "aren't used here: serverTimezone, connection_limit." in note

@@ -32,12 +32,13 @@ def closed_port() -> int:
         ("postgresql://owner:s3cret@127.0.0.1:{port}/postgres", "password", "PGPASSWORD"),
         ("postgresql://owner@127.0.0.1:{port}/postgres", "password", "PGPASSWORD"),
         ("{url}nowhere", "does not exist", "psql -l"),
-        ("postgresql://u:s3cret@127.0.0.1:port/x", "port", "postgresql://user@host"),
+        ("postgresql://u:s3cret@127.0.0.1:port/x", "can't be read", "engine://user@host:port"),
         ("postgresql://u:s3cret@127.0.0.1:{closed},127.0.0.1:1/x", "port: '1'", "server running"),
         ("postgresql://u:x@s3cret@127.0.0.1:{closed}/x", "refused", "server running"),
         ("postgresql:///x?host=/nowhere&user=u&password=s3cret", "No such file", "server running"),
         ("{url}postgres?sslmode=require", "SSL", "sslmode"),
-        ("{url}postgres?nonsense=s3cret", "can't read this URL", "postgresql://user@host"),
+        ("{url}postgres?sslnonsense=s3cret", "isn't known: sslnonsense", "sslmode"),
+        ("{url}postgres?sslmode=s3cret", "invalid sslmode value", "postgresql://user@host"),
         ("postgresql://u:s3cret@[::1/x", "can't be read", ""),
     ],
 )
@@ -125,3 +126,17 @@ def test_the_session_says_who_it_is(postgres_server: PostgresServer, opened: Ope
         name for (name,) in postgres_server.rows("SELECT application_name FROM pg_stat_activity")
     }
     assert {"sqlwright", "reports"} <= names
+
+
+def test_options_of_other_clients(postgres_server: PostgresServer, opened: Opener) -> None:
+    name = postgres_server.create(
+        "CREATE SCHEMA sales; CREATE TABLE sales.orders (a int); CREATE TABLE other (b int)"
+    )
+    more = "pgbouncer=true&connection_limit=5&ApplicationName=tried&sslmode=DISABLE"
+    for spelt in ("schema=sales", "currentSchema=sales", "search_path=sales,public"):
+        database = opened(f"{postgres_server.url(name)}?{spelt}&{more}")
+        assert database.schema().table("orders") is not None
+        assert database.execute("SELECT count(*) FROM orders", Run()).rows == ((0,),)
+        (note,) = database.noticed(())
+        assert "aren't used here: pgbouncer, connection_limit." in note
+    assert opened(postgres_server.url(name)).schema().table("sales.orders") is not None

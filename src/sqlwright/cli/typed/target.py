@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.terminal.text import clean
 from sqlwright.database.address import COMPRESSED, DATA_ENDINGS, DUCKDB_ENDINGS, shown_address
+from sqlwright.database.missing import nearest
+from sqlwright.database.plain_address import is_address
 from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ _ENDINGS = (
 )  # fmt: skip
 _PATTERN = re.compile(r"[^\s?]*\*[^\s?]*")
 """A glob of files; a question may hold a question mark."""
+_NAMED = re.compile(r"[\w./~-]*\w\.[A-Za-z]\w{1,8}")
+"""A word that is written as a file's name."""
 STDIN_LIMIT = 1_000_000
 """Bytes of a question or query that are read from standard input."""
 
@@ -41,7 +45,7 @@ class TypedQuestion:
 
 def looks_like_database(word: str) -> bool:
     """True for a URL, an existing file, or a name written as a database file's or a path."""
-    if _URL.match(word):
+    if _URL.match(word) or is_address(word):
         return True
     if not word or len(word) > 4096 or "\0" in word:
         return False
@@ -69,7 +73,7 @@ def read_target(
     rest = list(words)
     note = ""
     if database is None and rest:
-        if looks_like_database(rest[0]) or _names_a_missing_file(rest):
+        if looks_like_database(rest[0]) or names_a_missing_file(rest):
             database = rest.pop(0)
         elif len(rest) > 1 and looks_like_database(rest[-1]):
             database = rest.pop()
@@ -139,9 +143,17 @@ def _left_alone() -> str:
     return "".join(f" Note: {clean(note, 1_000)}" for note in _project(os.environ).notes)
 
 
-def _names_a_missing_file(words: Sequence[str]) -> bool:
-    """`shop "how many orders?"`: a short word before a quoted question is meant as a database."""
-    return len(words) == 2 and " " not in words[0].strip() and " " in words[1].strip()
+def names_a_missing_file(words: Sequence[str]) -> bool:
+    """`shop "how many orders?"`: a short word before a quoted question is meant as a database, and
+    so is a name like that of a file there, one before a word of any kind where no other database is
+    known, and what no word of a question is."""
+    word = words[0].strip()
+    if not word or " " in word:
+        return False
+    if len(words) == 2 and (" " in words[1].strip() or is_address(word, first=True)):
+        return True
+    alone = len(words) > 1 and default_database(os.environ) is None
+    return "." in word and (bool(nearest(Path(word))) or (alone and bool(_NAMED.fullmatch(word))))
 
 
 def _text(words: Sequence[str], what: str) -> str:

@@ -21,6 +21,7 @@ from sqlwright.database.guarded import (
     named_tables,
     stop_at,
 )
+from sqlwright.database.missing import missing
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import CRASHES, WorkerDied
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
@@ -281,7 +282,7 @@ def check_file(path: Path) -> None:
         if path.is_dir():
             raise DatabaseUnavailable(f"{path} is a folder, not a DuckDB database.")
         if not path.exists():
-            raise DatabaseUnavailable(f"{path}: there is no such file.", hint="Check the path.")
+            raise missing(path)
         if not path.is_file():
             raise DatabaseUnavailable(f"{path} is not a regular file.")
         with path.open("rb") as file:

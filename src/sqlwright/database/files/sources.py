@@ -12,6 +12,7 @@ from typing import Literal
 
 from sqlwright.database.address import DATA_ENDINGS, WORKBOOK_ENDINGS
 from sqlwright.database.files.driver import HINT, is_installed
+from sqlwright.database.missing import missing
 from sqlwright.errors import DatabaseUnavailable
 
 Kind = Literal["csv", "parquet", "json", "excel"]
@@ -70,7 +71,7 @@ def find(text: str) -> Found:
             return _of_pattern(text)
     except OSError as error:
         raise DatabaseUnavailable(f"{text} can't be read: {error.strerror}.") from None
-    raise DatabaseUnavailable(f"{text}: there is no such file.", hint="Check the path.")
+    raise missing(path)
 
 
 def parted(source: Source) -> tuple[Source, ...]:

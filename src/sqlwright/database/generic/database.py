@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import json
 import os
@@ -17,6 +18,7 @@ from sqlwright.database.failures import READ_FAILURES, read_failure
 from sqlwright.database.functions import no_functions
 from sqlwright.database.generic.functions import named_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, named_tables
+from sqlwright.database.plain_address import FILE_SCHEMES, SERVER_SCHEMES
 from sqlwright.database.served import ServedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
@@ -118,17 +120,23 @@ class SqlalchemyDatabase(ServedDatabase):
     @classmethod
     def check_address(cls, address: Address) -> None:
         """Raise DatabaseUnavailable where SQLAlchemy or the dialect isn't installed."""
+        scheme = split_url(address.text).scheme
+        kind = scheme.partition("+")[0]
+        if kind not in _OWN and not _packages(address):
+            known = (*SERVER_SCHEMES, *FILE_SCHEMES, *_OWN)
+            if near := difflib.get_close_matches(kind, known, n=1, cutoff=0.75):
+                raise DatabaseUnavailable(
+                    f"No engine is known by {scheme}://.", hint=f"Did you mean {near[0]}://?"
+                )
         if importlib.util.find_spec("sqlalchemy") is None:
             raise DatabaseUnavailable(
                 "Other engines are asked by SQLAlchemy, which isn't installed.",
                 hint="pip install 'sqlwright[sqlalchemy]', and the dialect's own package",
             )
-        scheme = split_url(address.text).scheme
-        if scheme.partition("+")[0] not in _OWN and not _packages(address):
+        if kind not in _OWN and not _packages(address):
             raise DatabaseUnavailable(
                 f"No installed package brings a SQLAlchemy dialect for {scheme}://.",
-                hint=f"pip install the package that does, such as sqlalchemy-{scheme}; "
-                "docs.sqlalchemy.org lists them under external dialects.",
+                hint="docs.sqlalchemy.org lists the packages that do under external dialects.",
             )
         _dialect_of(address)
 

@@ -88,6 +88,7 @@ class MysqlDatabase(ServedDatabase):
         self._own = NOTHING_OWN
         super().__init__(address)
         self._open_seconds = self._options.seconds
+        self.ignored = self._options.ignored
         try:
             named, others = self._options.database, self._options.databases
             self._server = self._read(lambda reader: read_server(reader, named, others))

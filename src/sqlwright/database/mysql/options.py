@@ -24,12 +24,13 @@ _OTHER_MODES = {
 }  # fmt: skip
 """PostgreSQL's names of the same."""
 _OTHER_NAMES = {
-    "socket": "unix_socket", "sslmode": "ssl_mode", "database": "databases",
-    "ssl_check_hostname": "ssl_verify_identity",
+    "socket": "unix_socket", "database": "databases", "ssl_check_hostname": "ssl_verify_identity",
+    "usessl": "ssl", "requiressl": "ssl", "verifyservercertificate": "ssl_verify_cert",
 }  # fmt: skip
-_IGNORED = {"charset"}
-"""Texts come in utf8mb4, whatever the URL says."""
-_KNOWN = (*_FILES, *_SWITCHES, "ssl_mode", "unix_socket", "databases", "connect_timeout")
+_KNOWN = (*_FILES, *_SWITCHES, "ssl_mode", "unix_socket", "databases", "connect_timeout", "user",
+          "password")  # fmt: skip
+_PLAIN = {name.replace("_", ""): name for name in _KNOWN if name != "connect_timeout"}
+"""The same without underscores, as JDBC writes them; its time limits are milliseconds."""
 _TRUE = {"1", "true", "yes", "on"}
 
 
@@ -50,6 +51,8 @@ class Options:
     """The mode, and files of certificates; empty for encryption where the server has it."""
     seconds: float
     """The time that connecting may take."""
+    ignored: tuple[str, ...] = ()
+    """Options of other clients, which aren't used."""
 
     @property
     def opening(self) -> dict[str, Any]:
@@ -68,24 +71,18 @@ class Options:
 
 def options_of(address: Address) -> Options:
     """The options that a URL gives. Raises DatabaseUnavailable, without repeating a value."""
-    try:
-        parts = urlsplit(address.text)
-        port = parts.port or 3306
-    except ValueError:
-        raise DatabaseUnavailable(
-            "The database's URL can't be read: its port isn't one.",
-            hint="Write mysql://user@host:3306/database, with one host.",
-        ) from None
-    given = _parameters(parts.query)
+    parts = urlsplit(address.text)
+    given, ignored = _parameters(parts.query)
     path = unquote(parts.path.strip("/"))
-    user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    if parts.password is None:
+    user = unquote(parts.username or "") or given.get("user", "")
+    password = unquote(parts.password or "") or given.get("password", "")
+    if parts.password is None and "password" not in given:
         kept = option_file()
         if user in {"", kept.get("user", user)}:  # else it is somebody else's
             user, password = user or kept.get("user", ""), kept.get("password", "")
     return Options(
         host=parts.hostname or "localhost",
-        port=port,
+        port=parts.port or 3306,
         user=user,
         password=password,
         database=path,
@@ -93,24 +90,28 @@ def options_of(address: Address) -> Options:
         unix_socket=given.get("unix_socket", ""),
         tls=_tls(given),
         seconds=_seconds(given.get("connect_timeout")),
+        ignored=ignored,
     )
 
 
-def _parameters(query: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _parameters(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The options by their names here, and those of other clients. Raises DatabaseUnavailable for
+    one that may ask for encryption."""
+    found, ignored = dict[str, str](), list[str]()
     for written, value in parse_qsl(query, keep_blank_values=True):
         name = written.lower().replace("-", "_")
         name = _OTHER_NAMES.get(name, name)
-        if name in _IGNORED:
-            continue
-        if name not in _KNOWN:
-            known = ", ".join(_KNOWN)
+        name = _PLAIN.get(name, name)
+        if name in _KNOWN:
+            found[name] = value
+        elif name.startswith(("ssl", "tls")):
             raise DatabaseUnavailable(
                 f"The database's URL has an option that isn't known: {written}.",
-                hint=f"There are: {known}.",
+                hint=f"There are: {', '.join(_KNOWN)}.",
             )
-        found[name] = value
-    return found
+        elif name != "charset":  # texts come in utf8mb4, whatever the URL says
+            ignored.append(written)
+    return found, tuple(ignored)
 
 
 def _seconds(text: str | None) -> float:

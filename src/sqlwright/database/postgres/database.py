@@ -14,7 +14,7 @@ from sqlwright.database.postgres.functions import stored
 from sqlwright.database.postgres.introspect import Known, read_called, read_known
 from sqlwright.database.postgres.login import Login, read_login, reading_login
 from sqlwright.database.postgres.marks import LAG_SECONDS, read_fingerprint, read_marks, settled
-from sqlwright.database.postgres.opening import open_seconds, opening_of
+from sqlwright.database.postgres.opening import divided, open_seconds, opening_of
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.rights import LoginRights
@@ -97,6 +97,7 @@ class PostgresDatabase(ServedDatabase):
         self._functions: tuple[Name, ...] = ()
         super().__init__(address, pool)
         self._open_seconds = open_seconds(address)
+        self.ignored = tuple(divided(address)[1])
         try:
             if functions:
                 there, usual = self._read(stored)

@@ -61,7 +61,8 @@ _CONNECTING: dict[ErrorCause, tuple[str, ...]] = {
         "not permitted to log in",
     ),
     "slow": ("timeout expired", "timed out"),
-    "bad_address": ("invalid integer value", "invalid port number", "bad value for"),
+    "bad_address": ("invalid integer value", "invalid port number", "bad value for",
+                    "value: \""),
 }  # fmt: skip
 """Parts of the messages of connecting, by the cause; the first one counts."""
 
@@ -133,6 +134,8 @@ def connect_failure(error: BaseException) -> Failure:
     text = text.partition(_EACH)[2] or text
     for cause, marks in _CONNECTING.items():
         if any(mark in text for mark in marks):
+            if cause == "bad_address":  # what stands where a value belongs may be a password
+                text = text.partition('"')[0].rstrip(" :")
             return Failure("unavailable", text, cause)
     return Failure("unavailable", text, "not_connected")
 

@@ -59,6 +59,7 @@ _UNSURE = {"client_connection_check_interval": "500ms"}
 """Settings that not every server and system has. With this one, a query whose worker was killed
 ends."""
 _OWN_PATH = "BEGIN READ ONLY; SET LOCAL search_path TO DEFAULT"
+_ASKED_PATH = "SELECT pg_catalog.set_config('search_path', %s, true)"
 _PATH = """
     SELECT coalesce(nullif((
         SELECT pg_catalog.string_agg(pg_catalog.quote_ident(s), ', ' ORDER BY n)
@@ -195,7 +196,7 @@ def connect(opening: Mapping[str, Any], clock: Clock) -> tuple[psycopg.Connectio
     until = time.monotonic() + min(STARTING_SECONDS, clock.left * _SHARE)
     connection = _connection({**opening["defaults"], **given}, until)
     try:
-        return connection, _settings_of(connection)
+        return connection, _settings_of(connection, opening["path"])
     except psycopg.Error as error:
         connection.close()
         failure = connect_failure(error)  # a pooler tells only now what the server refuses
@@ -218,7 +219,7 @@ def _connection(parameters: Mapping[str, Any], until: float) -> psycopg.Connecti
         time.sleep(_AGAIN_SECONDS)
 
 
-def _settings_of(connection: psycopg.Connection[Any]) -> str:
+def _settings_of(connection: psycopg.Connection[Any], asked: str) -> str:
     if register(connection):
         connection.execute("SET client_encoding = 'SQL_ASCII'")
     register_own(connection, connection.execute(ARRAYS).fetchall())
@@ -228,6 +229,8 @@ def _settings_of(connection: psycopg.Connection[Any]) -> str:
             connection.execute(f"SELECT pg_catalog.set_config('{name}', '{value}', true)")
             settings[name] = value
     connection.execute(_OWN_PATH)
+    if asked:
+        connection.execute(_ASKED_PATH, [asked])
     (path,) = connection.execute(_PATH).fetchone() or ("",)
     connection.execute("ROLLBACK")
     fixed = "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings.items())

@@ -7,6 +7,7 @@ import importlib.util
 from collections.abc import Iterable, Sequence
 
 from sqlwright.database.address import parse_address
+from sqlwright.database.postgres.opening import opening_of
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.presentation.numbers import counted
 
@@ -24,7 +25,12 @@ CONNECT_SECONDS = 10
 def fill_postgres(url: str, script: str, tables: Iterable[tuple[str, Sequence[Row]]]) -> None:
     """Make and fill tables in a database that has none, all or nothing. Raises DatabaseUnavailable,
     also where it has some."""
-    shown = parse_address(url).url
+    address = parse_address(url)
+    shown = address.url
+    if address.engine != "postgres":
+        raise DatabaseUnavailable(
+            f"{shown} isn't on a PostgreSQL server.", hint="Write postgresql://user@host/database."
+        )
     if importlib.util.find_spec("psycopg") is None:
         raise DatabaseUnavailable(
             f"{shown}: writing it needs the package psycopg, which isn't installed.",
@@ -34,7 +40,9 @@ def fill_postgres(url: str, script: str, tables: Iterable[tuple[str, Sequence[Ro
     from psycopg import sql
 
     try:
-        with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as connection:
+        with psycopg.connect(
+            opening_of(address)["text"], connect_timeout=CONNECT_SECONDS
+        ) as connection:
             ((count,),) = connection.execute(_TABLES).fetchall()
             if count:
                 raise DatabaseUnavailable(

@@ -14,20 +14,18 @@ How a file is opened depends on what lies beside it, because SQLite may only rea
 
 from __future__ import annotations
 
-import difflib
-import itertools
 import json
 import os
 import stat
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
+from sqlwright.database.missing import ENDINGS, HEADER, databases, file_names, missing
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import command, environment
 from sqlwright.errors import DatabaseUnavailable
@@ -35,7 +33,6 @@ from sqlwright.errors import DatabaseUnavailable
 LIBRARIES = ("apsw",)
 """Packages that the worker processes import."""
 _BESIDE = ("-wal", "-shm", "-journal")
-HEADER = b"SQLite format 3\x00"
 _MAGIC = (
     (0, b"PK\x03\x04", "a ZIP archive (or spreadsheet)"),
     (0, b"\x1f\x8b", "a gzip archive"),
@@ -45,13 +42,6 @@ _MAGIC = (
     (4, b"Standard ACE DB", "an Access database"),
     (0, b"%PDF", "a PDF document"),
 )
-_ENDINGS = (".db", ".sqlite", ".sqlite3", ".db3")
-_NEAR = 0.7
-"""Names at least so alike are proposed for one that isn't there."""
-_PROPOSED = 3
-"""Similar file names proposed at most where a database isn't found."""
-_LOOKED_INTO = 500
-"""Files of a folder that are opened at most, to see which are databases."""
 Token = tuple[int, ...]
 Mode = Literal["shared", "immutable", "live", "copy"]
 
@@ -243,7 +233,7 @@ def check_file(path: Path) -> None:
     try:
         found = path.stat()
     except FileNotFoundError:
-        raise _missing(path) from None
+        raise missing(path) from None
     except OSError as error:
         raise DatabaseUnavailable(
             f"{path} can't be reached: {error.strerror or error}.",
@@ -273,66 +263,15 @@ def check_file(path: Path) -> None:
         raise _not_a_database(path, start)
 
 
-def _missing(path: Path) -> DatabaseUnavailable:
-    folder = path.parent
-    if not folder.exists():
-        return DatabaseUnavailable(
-            f"{path} doesn't exist, nor does its folder.", hint="Check the path's spelling."
-        )
-    alike = ((_likeness(path.name, name), name) for name in _names(folder))
-    ranked = sorted((pair for pair in alike if pair[0] >= _NEAR), key=lambda pair: -pair[0])
-    near = _databases(folder, [name for _, name in ranked])
-    hint = f"Did you mean {' or '.join(near)}?" if near else "Check the path's spelling."
-    return DatabaseUnavailable(f"{path} doesn't exist.", hint=hint)
-
-
 def _directory(path: Path) -> DatabaseUnavailable:
-    names = _names(path)
-    inside = _databases(path, sorted(names, key=lambda name: not name.lower().endswith(_ENDINGS)))
+    names = file_names(path)
+    inside = databases(path, sorted(names, key=lambda name: not name.lower().endswith(ENDINGS)))
     hint = (
         f"It holds {', '.join(inside)}: name one."
         if inside
         else "There is no SQLite file in it, nor CSV, Parquet, JSON or workbooks: name another."
     )
     return DatabaseUnavailable(f"{path} is a folder, not a database.", hint=hint)
-
-
-def _likeness(name: str, other: str) -> float:
-    """Similarity of two file names are, 0 to 1, in letters of either case; that of the names
-    without their endings counts, too."""
-    pairs = [(name, other), (Path(name).stem, Path(other).stem)]
-    return max(difflib.SequenceMatcher(None, a.casefold(), b.casefold()).ratio() for a, b in pairs)
-
-
-def _databases(folder: Path, names: Iterable[str]) -> list[str]:
-    """The first few that are SQLite's files by what they begin with; by their ending, where they
-    can't be read."""
-    found: list[str] = []
-    for name in itertools.islice(names, _LOOKED_INTO):
-        try:
-            with (folder / name).open("rb") as file:
-                ours = file.read(len(HEADER)) == HEADER
-        except OSError:
-            ours = name.lower().endswith(_ENDINGS)
-        if ours:
-            found.append(name)
-        if len(found) == _PROPOSED:
-            break
-    return found
-
-
-def _names(folder: Path, most: int = 2_000) -> list[str]:
-    names: list[str] = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if len(names) >= most:
-                    break
-                if entry.is_file():
-                    names.append(entry.name)
-    except OSError:
-        return []
-    return sorted(names)
 
 
 def _not_a_database(path: Path, start: bytes) -> DatabaseUnavailable:
@@ -350,5 +289,7 @@ def _not_a_database(path: Path, start: bytes) -> DatabaseUnavailable:
         )
     return DatabaseUnavailable(
         f"{path} is not a SQLite database: its first bytes are not SQLite's.",
-        hint="Give the path of a SQLite file; a CSV or SQL text must be imported into one first.",
+        hint="SQLite's and DuckDB's files are told by their first bytes, files of a table (CSV, "
+        "Parquet, JSON, workbooks) by their ending, such as .csv. SQL has to be run in a database "
+        "first.",
     )

@@ -23,8 +23,14 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.doctor.check import Check
 from sqlwright.cli.views.doctor.database import database_checks
 from sqlwright.database.address import shown_address
-from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
-from sqlwright.prepare.storage.paths import OWN_FILE, make_private, remove, write_private
+from sqlwright.errors import ConfigError, DatabaseUnavailable, SqlwrightError, WorkspaceError
+from sqlwright.prepare.storage.paths import (
+    OWN_FILE,
+    make_private,
+    remove,
+    untrusted,
+    write_private,
+)
 from sqlwright.presentation.timing import duration
 
 if TYPE_CHECKING:
@@ -45,14 +51,19 @@ def checks(database: str | None, settings: Settings) -> Iterator[Check]:
     yield _language_models(settings, os.environ)
     yield from (_entry(name, settings, os.environ) for name in settings.llm.models)
     yield _network(settings, os.environ)
-    yield _folder(settings.home_folder)
+    yield _folder(settings)
     yield from _guard()
     if database is not None:
+        try:
+            folder = settings.prepared_folder(database)
+        except ConfigError:  # told of the folder
+            return
+        except DatabaseUnavailable as error:
+            yield Check("database", "bad", str(error), error.hint)
+            return
         yield from database_checks(database, settings.functions_for(database))
-        yield _prepared(database, settings.prepared_folder(database))
-        yield from _calibrations(
-            settings.calibration or settings.prepared_folder(database) / OWN_FILE
-        )
+        yield _prepared(database, folder)
+        yield from _calibrations(settings.calibration or folder / OWN_FILE)
 
 
 def lines(found: Sequence[Check], screen: Screen) -> Iterator[Text]:
@@ -213,14 +224,15 @@ def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
     return f"only what is asked of {asked} is sent"
 
 
-def _folder(home: Path) -> Check:
+def _folder(settings: Settings) -> Check:
     """The folder of prepared data, traces and history."""
     try:
+        home = settings.home_folder
         tried = home / f"doctor-{os.getpid()}"
         make_private(tried)
         write_private(tried / "doctor", bytes(64 * 1024))
         remove(tried)
-    except WorkspaceError as error:
+    except (ConfigError, WorkspaceError) as error:
         return Check("folder", "bad", str(error), error.hint)
     return room(home, shutil.disk_usage(home).free)
 
@@ -243,7 +255,6 @@ def room(home: Path, free: int) -> Check:
 def _guard() -> Iterator[Check]:
     """Try forbidden things on a throw-away database, and see that its bytes stay the same."""
     from sqlwright.database.sqlite.probe import PROBES, probe_guard
-    from sqlwright.errors import DatabaseUnavailable
 
     try:
         probe = probe_guard()
@@ -297,6 +308,9 @@ def confinement(holds: Sequence[str], system: str) -> Check:
 def _prepared(target: str, folder: Path) -> Check:
     from sqlwright.prepare.storage.manifest import read_manifest
 
+    if folder.exists() and (reason := untrusted(folder)):
+        advice = "Remove it, or make it yours and writable by nobody else."
+        return Check("prepared", "bad", f"{folder} isn't used: {reason}", advice)
     try:
         manifest = read_manifest(folder)
     except SqlwrightError as error:

@@ -49,6 +49,8 @@ def database_checks(target: str, functions: Collection[str] = ()) -> Iterator[Ch
             ),
             "" if schema.tables else "There is nothing in it to ask about.",
         )
+        for note in database.noticed(()) if database.path is None else ():
+            yield Check("address", "fair", note)
         readings = database.readings()
         if readings is not None:
             yield from _readings(readings, target)
