@@ -230,7 +230,7 @@ class Session:
             result = workspace.database.execute(sql, run)
             own = Candidate(sql, "user", result=result, dialect=workspace.database.dialect)
             notes = examined(own, Look.at(workspace, run)).told()
-            answer = query_answer(sql, result, workspace.schema, notes)
+            answer = query_answer(sql, result, workspace.schema, notes, workspace.database)
             return with_cost(answer, workspace, run)
 
     sql = run_sql

@@ -32,9 +32,9 @@ def names_in(node: ast.AST | None) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} if node else {""}
 
 
-def test_modules_have_at_most_400_lines() -> None:
+def test_modules_have_at_most_600_lines() -> None:
     lengths = {module: len(text.splitlines()) for module, text in texts().items()}
-    assert [f"{module}: {n} lines" for module, n in lengths.items() if n > 400] == []
+    assert [f"{module}: {n} lines" for module, n in lengths.items() if n > 600] == []
     assert median(lengths.values()) <= 200
 
 

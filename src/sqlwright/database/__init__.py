@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sqlwright.database.address import Address
     from sqlwright.database.guarded import GuardedDatabase
+    from sqlwright.protocols import Run
 
 __all__ = ["ENGINES", "check_address", "open_database"]
 
@@ -39,18 +40,26 @@ def open_database(
     *,
     tables: Collection[str] | None = None,
     functions: Collection[str] = (),
+    run: Run | None = None,
 ) -> GuardedDatabase:
     """Open a database for reading, by bare path or URL.
 
     With `tables` it is as if there were no others; `functions` of its own may be called. The
     worker process that will run generated SQL
-    starts in the background. Raises DatabaseUnavailable, saying what is wrong with the file or URL
-    and what to do about it, and ConfigError for tables and functions that aren't there.
+    starts in the background. `run` bounds the time that looking through files takes. Raises
+    DatabaseUnavailable, saying what is wrong with the file or URL and what to do about it,
+    ConfigError for tables and functions that aren't there, and Cancelled.
     """
     from sqlwright.database.address import parse_address
 
     address = parse_address(url_or_path)
-    return _engine(address).at(address, tables, functions)
+    opened = _engine(address).at(address, tables, functions)
+    try:
+        opened.begin(run)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def check_address(address: Address) -> None:

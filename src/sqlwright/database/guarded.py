@@ -78,6 +78,9 @@ class GuardedDatabase(ABC):
         be opened."""
         del address  # a server is asked when it is opened
 
+    def begin(self, run: Run | None) -> None:  # noqa: B027 - most engines have nothing to look at
+        """Look at what has to be known first, within a run's time. Raises Cancelled, too."""
+
     @property
     @abstractmethod
     def dialect(self) -> str:
@@ -142,9 +145,13 @@ class GuardedDatabase(ABC):
         return None
 
     def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
-        """Notes for people on tables, by their names in any case; empty where nothing is
-        guessed."""
-        del tables
+        del tables  # nothing is guessed
+        return ()
+
+    def doubted(
+        self, tables: Collection[str], columns: Collection[tuple[str, str]]
+    ) -> tuple[str, ...]:
+        del tables, columns  # nothing is guessed
         return ()
 
     def readings(self) -> Readings | None:

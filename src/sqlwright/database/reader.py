@@ -97,6 +97,11 @@ class DatabaseReader:
         finally:
             self._until, self._seconds = until, whole
 
+    @property
+    def left(self) -> float:
+        """Seconds that are left for everything that is read."""
+        return max(self._until + self._late - time.monotonic(), 0.0)
+
     def interrupt(self) -> None:
         """Stop the running statement soon, from any thread."""
         self._interrupted.set()

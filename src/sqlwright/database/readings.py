@@ -17,6 +17,8 @@ class TableReading:
     """Names and types."""
     notes: tuple[str, ...]
     """Notes of what was left out or read in another way than the files say."""
+    details: tuple[str, ...] = ()
+    """The guesses about columns, and how many cells each concerns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def prepare(
     run = run or Run()
     started = time.monotonic()
     folder = prepared_folder(url) if folder is None else folder
-    with open_database(url) as database:
+    with open_database(url, run=run) as database:
         require_tables(database, database.schema())
         make_private(folder)
 

@@ -111,7 +111,7 @@ def open_workspace(
     there), `Cancelled`.
     """
     run = run or Run()
-    database = open_database(url, tables=tables, functions=functions)
+    database = open_database(url, tables=tables, functions=functions, run=run)
     try:
         described = description_folder(database, descriptions)
         folder = prepared_folder(url) if folder is None else folder

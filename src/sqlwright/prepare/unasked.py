@@ -93,7 +93,7 @@ def _was_late(folder: Path) -> bool:
 
 def _estimate(url: str, folder: Path, run: Run) -> float:
     """About how many seconds it takes."""
-    with open_database(url) as whole:
+    with open_database(url, run=run) as whole:
         size = whole.size()
         if size is not None and size * PER_BYTE > MOST_SECONDS:
             return size * PER_BYTE

@@ -100,6 +100,13 @@ class Database(Protocol):
         out, and the like. Empty where nothing is guessed."""
         ...
 
+    def doubted(
+        self, tables: Collection[str], columns: Collection[tuple[str, str]]
+    ) -> tuple[str, ...]:
+        """Reasons why whatever is read of tables, or of columns of theirs, may be wrong: rows of a
+        file that are left out, cells that can't be understood. Names in any case."""
+        ...
+
     def size(self) -> int | None:
         """About how many bytes are stored; None when it can't be told at once."""
         ...

@@ -17,9 +17,9 @@ from sqlwright.presentation.accounting import named_words
 from sqlwright.presentation.answer import NO_ROWS, shortened_words
 from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.sureness import agreement_words
-from sqlwright.protocols import Workspace
+from sqlwright.protocols import Database, Workspace
 from sqlwright.running.grounds import Caution, author_of, basis_of
-from sqlwright.running.trust import NOTHING_FITTED, Sure, Trust
+from sqlwright.running.trust import FAULTY, NOTHING_FITTED, Sure, Trust
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
@@ -171,9 +171,13 @@ def _moved(interval: tuple[float, float] | None, by: float) -> tuple[float, floa
 
 
 def query_answer(
-    sql: str, result: ExecutionResult, schema: Schema, notes: tuple[Note, ...] = ()
+    sql: str,
+    result: ExecutionResult,
+    schema: Schema,
+    notes: tuple[Note, ...] = (),
+    database: Database | None = None,
 ) -> Answer:
-    """The answer for a query of the user's own and its result, with notes on both."""
+    """The answer for a user's own query, with notes; `database` says what its tables lack."""
     answer = Answer(
         status="answered" if result.ok else "failed",
         question="",
@@ -194,12 +198,14 @@ def query_answer(
         return answer
     from sqlwright.sql.in_words.query import read_query
 
-    return replace(
-        answer,
-        reading=read_query(sql, schema),
-        used_tables=tables_used(sql, schema.dialect),
-        used_columns=columns_used(sql, schema),
-    )
+    tables, columns = tables_used(sql, schema.dialect), columns_used(sql, schema)
+    told = read_query(sql, schema)
+    answer = replace(answer, reading=told, used_tables=tables, used_columns=columns)
+    if database is None:
+        return answer
+    lacking = (*database.doubted(tables, [(ref.table, ref.column) for ref in columns]), "")
+    noticed = (Note("database", text) for text in database.noticed(tables) if text != lacking[0])
+    return replace(answer, doubt=lacking[0], warnings=(*answer.warnings, *noticed))
 
 
 def _answered(
@@ -218,13 +224,17 @@ def _answered(
     reading = read_query(chosen.sql, workspace.schema, chosen.values)
     tables = _tables(chosen.sql, columns, workspace.schema)
     noticed = workspace.database.noticed(tables)
+    lacking = workspace.database.doubted(tables, [(ref.table, ref.column) for ref in columns])
     told_values = {match for part in reading for match in _matches(part)}
-    confidence = None if state.confidence is None else _clipped(state.confidence)
+    most = FAULTY if lacking else 1.0
+    confidence = None if state.confidence is None else min(_clipped(state.confidence), most)
+    interval = sure.interval and (min(sure.interval[0], most), min(sure.interval[1], most))
     basis = _grounds(state, chosen, sure)
     if confidence is None:
         doubt = _unmeasured_doubt(chosen, basis)
     else:
         doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
+    doubt = lacking[0] if lacking and not told else doubt
     read = [veto.message for veto in chosen.vetoes] + [veto.done for veto in chosen.mended]
     read += [sign.text for sign in basis.signs]
     warnings = _once(
@@ -246,7 +256,7 @@ def _answered(
         truncated=result.truncated,
         shortened=result.shortened,
         confidence=confidence,
-        interval=sure.interval,
+        interval=interval,
         basis=basis,
         doubt=doubt,
         values=tuple(match for match in chosen.values if match in told_values),

@@ -182,19 +182,50 @@ SAID = {
 
 @pytest.mark.parametrize("case", SAID)
 def test_texts_that_are_no_value_are_said(case: str, folder: Path, opened) -> None:
-    """What doesn't fit a column's type then is left out with its line."""
+    """What doesn't fit a column's type then is left out with its line, where that is wanted."""
     nulls, rows = SAID[case]
     last = "NA,NA,NA" if case == "in all columns" else "NA,none,-"
     write(folder, "x.csv", f"code,amount,share\nNA,NA,NA\nDE,7,1.5\n{last}\n")
     types = "{amount: BIGINT, share: DOUBLE}"
-    write(folder, NAME, f"files: {{x.csv: {{nulls: {nulls}, types: {types}}}}}")
+    write(folder, NAME, f"files: {{x.csv: {{nulls: {nulls}, types: {types}, unfit: leave_out}}}}")
     database = opened(folder)
     assert ask(database, "SELECT * FROM x").rows == tuple(rows)
     assert ask(database, "SELECT sum(amount) FROM x WHERE share > 1").rows == ((7,),)
-    told = [note for note in database.sources[0].notes if "fit its columns" in note]
-    assert [note[-9:] for note in told] == {
-        "in some": [": line 4."], "in one that isn't the one": ["left out."],
-    }.get(case, [])  # fmt: skip
+    told = [one.text for one in database.sources[0].doubts]
+    assert len(told) == {"in some": 1, "in one that isn't the one": 1}.get(case, 0)
+    assert all("their rows are left out" in one for one in told)
+
+
+UNFIT = {
+    "text": ("VARCHAR", (("3",), ("4",), ("5",), ("6",), ("x",)), "so the column is text"),
+    "empty": ("BIGINT", ((3,), (4,), (5,), (6,), (None,)), "they count as empty"),
+    "leave_out": ("BIGINT", ((3,), (4,), (5,), (6,)), "their rows are left out"),
+}
+
+
+@pytest.mark.parametrize("unfit", UNFIT)
+def test_the_user_says_what_becomes_of_cells_that_do_not_fit(
+    unfit: str, folder: Path, opened
+) -> None:
+    kind, rows, note = UNFIT[unfit]
+    write(folder, "x.csv", "n,m\n3,a\n4,b\n5,c\n6,d\nx,e\n")
+    write(folder, NAME, f"files: {{x.csv: {{unfit: {unfit}}}}}")
+    database = opened(folder)
+    assert dict(database.sources[0].columns)["n"] == kind
+    assert ask(database, "SELECT n FROM x").rows == rows
+    (doubt,) = database.doubted(["x"], [("x", "n")])
+    assert "1 of 5 cells are no numbers ('x')" in doubt
+    assert note in doubt
+    assert not database.doubted(["x"], [("x", "m")])
+
+
+def test_a_file_with_cells_that_do_not_fit_is_not_read_where_the_user_says_so(
+    folder: Path,
+) -> None:
+    write(folder, "x.csv", "n\n3\n4\n5\n6\nx\n")
+    write(folder, NAME, "files: {x.csv: {unfit: stop}}")
+    with pytest.raises(DatabaseUnavailable, match="1 of 5 cells are no numbers"):
+        open_database(str(folder))
 
 
 def test_a_format_that_is_none_is_told_with_the_file_that_says_it(folder: Path) -> None:

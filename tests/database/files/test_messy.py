@@ -65,10 +65,10 @@ def test_what_was_noticed_is_told(case: dict[str, Any], opened: FilesDatabase) -
     name = case["name"].partition(".")[0]
     (source,) = (source for source in opened.sources if source.name == name)
     wanted = case.get("notes", [])
-    assert len(source.notes) == len(wanted), source.notes
-    for note, part in zip(source.notes, wanted, strict=True):
+    assert len(source.all_notes) == len(wanted), source.all_notes
+    for note, part in zip(source.all_notes, wanted, strict=True):
         assert part in note
-    assert all(f"{name}: {note}" in opened.notes for note in source.notes)
+    assert all(f"{name}: {note}" in opened.notes for note in source.all_notes)
     table = opened.schema().table(name)
     assert table is not None
     assert table.description.startswith(f"From {case['name']}")

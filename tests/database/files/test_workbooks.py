@@ -132,7 +132,7 @@ CASES = {
         [],
         {"id": "BIGINT", "name": "VARCHAR", "n": "DOUBLE"},
         [(1, "a", 2.0), (2, "b", 3.5), (3, "c", 4.0)],
-        ["The last row is left out: it has the sums of the others."],
+        ["1 row is left out: it has the sums of others."],
     ),
     "blank": (
         [["id", "note", None], [1, "  ", None], [None, None, None], [2, "x", None], [" ", None]],
@@ -250,10 +250,10 @@ files:
 def test_what_does_not_fit_a_type_is_told(opened) -> None:
     database = opened(
         {"shop.xlsx": workbook({"A": [["id", "n"], [1, "7"], [2, "x"], [3, None]]})},
-        "files: {shop.xlsx: {types: {n: INTEGER}}}",
+        "files: {shop.xlsx: {types: {n: INTEGER}, unfit: empty}}",
     )
     assert ask(database, "SELECT n FROM shop").rows == ((7,), (None,), (None,))
-    assert any("n: 1 value that is no INTEGER is left out" in note for note in database.notes)
+    assert any("n: 1 of 2 cells are no numbers ('x')" in note for note in database.notes)
 
 
 @pytest.mark.parametrize(

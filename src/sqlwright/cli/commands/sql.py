@@ -92,7 +92,7 @@ def command(
         raise_failure(result, opened)
         schema = opened.schema()
         notes = notes_on(target.text, result, look_at(opened, schema))
-        answer = query_answer(target.text, result, schema, notes)
+        answer = query_answer(target.text, result, schema, notes, opened)
     finally:
         opened.close()
     show_rows(screen, answer, form, max_rows=max_rows)

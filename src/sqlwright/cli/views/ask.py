@@ -75,6 +75,7 @@ def show_rows(screen: Screen, answer: Answer, form: str, *, max_rows: int | None
         show(screen, AnswerAndState(answer), form, max_rows=max_rows)
         return
     display = DisplayOptions.of(screen, max_rows)
+    screen.show(doubt_lines(answer, display))
     screen.show(result_lines(answer, display))
     screen.say(warning_lines(answer.warnings, display))
 

@@ -19,16 +19,22 @@ from sqlwright.cli.terminal.interrupt import interruptible
 from sqlwright.cli.terminal.layout import shorten
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import DisplayOptions, result_lines, sql_lines, warning_lines
+from sqlwright.cli.views.answer import (
+    DisplayOptions,
+    doubt_lines,
+    result_lines,
+    sql_lines,
+    warning_lines,
+)
 from sqlwright.cli.views.ask import show_found
 from sqlwright.cli.views.asking_back.conversation import AskedBack
 from sqlwright.cli.views.asking_back.terminal import note_unclear, question_lines
 from sqlwright.cli.views.explain import reasoning_lines
-from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql
+from sqlwright.cli.views.sql import execute, nearest, notes_on, raise_failure, reads_as_sql
 from sqlwright.errors import SqlwrightError
 from sqlwright.running.answering import query_answer
 from sqlwright.schema import Table
-from sqlwright.types import Answer, Turn
+from sqlwright.types import Answer, ExecutionResult, Turn
 
 if TYPE_CHECKING:
     from sqlwright.api import Session
@@ -244,10 +250,17 @@ class Conversation:
         if other.result is not None:
             raise_failure(other.result, self._session.workspace.database)
             self._screen.show([Text()])
-            self._show_result(query_answer(other.sql, other.result, self._session.workspace.schema))
+            self._show_query(other.sql, other.result)
 
-    def _show_result(self, answer: Answer) -> None:
+    def _show_query(self, sql: str, result: ExecutionResult) -> None:
+        from sqlwright.caveats import Look
+        from sqlwright.protocols import Run
+
+        workspace = self._session.workspace
+        notes = notes_on(sql, result, Look.at(workspace, Run()))
+        answer = query_answer(sql, result, workspace.schema, notes, workspace.database)
         self._result = answer
+        self._screen.show(doubt_lines(answer, self._display))
         self._screen.show(result_lines(answer, self._display))
         self._screen.say(warning_lines(answer.warnings, self._display))
 
@@ -278,7 +291,7 @@ class Conversation:
         if interrupted:
             raise KeyboardInterrupt
         raise_failure(result, self._session.workspace.database)
-        self._show_result(query_answer(sql, result, self._session.workspace.schema))
+        self._show_query(sql, result)
 
     def _show_tables(self, part: str) -> None:
         schema = self._session.workspace.schema

@@ -20,6 +20,7 @@ def reading_lines(readings: Readings, target: str) -> Iterator[str]:
     for one in readings.tables:
         yield table_line(one)
         yield from (f"  ! {note}" for note in one.notes)
+        yield from (f"    {detail}" for detail in one.details)
     yield from readings.notes
     yield how_to_correct(readings, target)
 

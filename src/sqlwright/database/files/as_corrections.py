@@ -13,8 +13,7 @@ from sqlwright.database.files.table import TableFile
 
 _KEYS = {
     "delim": "delimiter", "quote": "quote", "escape": "escape", "comment": "comment",
-    "header": "header", "skip": "skip", "decimal_separator": "decimal", "thousands": "thousands",
-    "dateformat": "dateformat", "timestampformat": "timestampformat", "nullstr": "nulls",
+    "header": "header", "skip": "skip",
 }  # fmt: skip
 """Options of DuckDB's reader of CSV files, and what corrections call them."""
 _MAGIC = re.compile(r"[*?\[]")
@@ -63,8 +62,12 @@ def _settings(part: TableFile) -> dict[str, object]:
             for option, key in _KEYS.items()
             if (value := part.options.get(option)) not in {None, ""}
         }
-    if part.missing:
-        told["nulls"] = {name: list(marks) for name, marks in part.missing.items()}
+    said = part.said()
+    named = {"decimal": "decimal", "thousands": "thousands", "dates": "dateformat",
+             "timestamps": "timestampformat"}  # fmt: skip
+    told |= {key: said[what][0] for what, key in named.items() if len(said.get(what, ())) == 1}
+    if nulls := {name: list(one.marks) for name, one in part.cells.items() if one.marks}:
+        told["nulls"] = nulls
     if part.without:
         told["total_row"] = True
     pairs = zip(part.stored_names, part.columns, strict=True)

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.boundary.yaml_text import read_yaml
+from sqlwright.database.files.cells.reading import Unfit
 from sqlwright.database.files.encodings import DECODED, OWN
 from sqlwright.database.files.table import Columns
 from sqlwright.errors import ConfigError
@@ -45,6 +46,10 @@ class SheetCorrection(BaseModel):
     """Lines before the header."""
     dateformat: str | None = Field(None, max_length=100)
     timestampformat: str | None = Field(None, max_length=100)
+    unfit: Unfit = "text"
+    """The fate of cells and lines that don't fit: the column becomes text, they are empty, their
+    rows are left out, or the file isn't read. Lines of another length are left out but for the
+    last."""
     total_row: bool | None = None
     """True if the last row has the sums of the others, and is left out; if not said, it is where
     its numbers are those sums."""

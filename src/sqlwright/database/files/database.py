@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -20,18 +21,20 @@ from sqlwright.database.duckdb.database import (
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
 from sqlwright.database.files.as_corrections import as_corrections
-from sqlwright.database.files.corrections import NAME, read_corrections
+from sqlwright.database.files.corrections import NAME, Corrections, read_corrections
 from sqlwright.database.files.driver import LIBRARY, is_installed
-from sqlwright.database.files.guessing import guess
+from sqlwright.database.files.guessing import TooSlow, guess
+from sqlwright.database.files.remembered import REMEMBERED, Guessed
 from sqlwright.database.files.sources import Found, find
 from sqlwright.database.files.table import TableFile
 from sqlwright.database.functions import no_functions
-from sqlwright.database.guarded import SCHEMA_SECONDS, no_such_table
+from sqlwright.database.guarded import SCHEMA_SECONDS, no_such_table, stop_at
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.readings import Readings, TableReading
 from sqlwright.database.workers.engine import Place
+from sqlwright.database.workers.process import WorkerStopped
 from sqlwright.errors import DatabaseUnavailable
-from sqlwright.protocols import Limits
+from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema, fold_name
 from sqlwright.sql.guards.rules import NOTHING_OWN, Own, Readable
 from sqlwright.sql.tree import StopReading
@@ -57,8 +60,8 @@ class FilesDatabase(DuckdbBased):
     def __init__(
         self, text: str, *, name: str, path: Path, tables: Collection[str] | None = None
     ) -> None:
-        """The files that a path or a pattern means. With `tables` the others aren't opened. Raises
-        DatabaseUnavailable and ConfigError."""
+        """The files that a path or a pattern means, which `begin` looks through. With `tables` the
+        others aren't opened. Raises DatabaseUnavailable."""
         require_driver(text)
         self._text, self._name, self._path = text, name, path
         self._listed = tables
@@ -66,12 +69,8 @@ class FilesDatabase(DuckdbBased):
         self._sources: tuple[TableFile, ...] = ()
         self._failed: tuple[str, ...] = ()
         self._token = ""
+        self._private = self._neutral = False
         super().__init__()
-        try:
-            self._look()
-        except BaseException:
-            self.close()
-            raise
 
     @classmethod
     def at(
@@ -89,6 +88,19 @@ class FilesDatabase(DuckdbBased):
         """Raise DatabaseUnavailable when there is plainly no file to read."""
         require_driver(address.text)
         find(address.text)
+
+    def begin(self, run: Run | None) -> None:
+        """Look through the files. Where values mayn't leave the machine, names that may be values
+        are hidden."""
+        run = run or Run()
+        self._private = run.privacy == "schema-only"
+        seconds = min(GUESS_SECONDS, run.remaining())
+        try:
+            self._look(stop_at(time.monotonic() + seconds, replace(run, seconds=None)), seconds)
+        except DatabaseUnavailable:
+            if run.cancelled.is_set():
+                run.check()
+            raise
 
     @property
     def path(self) -> Path:
@@ -112,7 +124,7 @@ class FilesDatabase(DuckdbBased):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes, for people, of what was left out or read in another way than the files say."""
-        own = tuple(f"{one.name}: {note}" for one in self.sources for note in one.notes)
+        own = tuple(f"{one.name}: {note}" for one in self.sources for note in one.all_notes)
         return (*self._found.notes, *self._failed, *own)
 
     def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
@@ -124,21 +136,40 @@ class FilesDatabase(DuckdbBased):
             f"{one.name}: {note}"
             for one in sources
             if fold_name(one.name) in wanted
-            for note in one.notes
+            for note in one.all_notes
+        )
+
+    def doubted(
+        self, tables: Collection[str], columns: Collection[tuple[str, str]]
+    ) -> tuple[str, ...]:
+        """Reasons why whatever is read of tables, or of columns of theirs, may be wrong."""
+        wanted = set(map(fold_name, tables))
+        read = {(fold_name(table), fold_name(column)) for table, column in columns}
+        with self._lock:
+            sources = self._sources
+        return tuple(
+            f"{one.name}: {doubt.text}"
+            for one in sources
+            if fold_name(one.name) in wanted
+            for doubt in one.doubts
+            if not doubt.column or (fold_name(one.name), fold_name(doubt.column)) in read
         )
 
     def readings(self) -> Readings:
         """The tables, how their files are read, and what was noticed."""
         sources = self.sources
         place = self._found.folder / NAME
-        tables = tuple(TableReading(one.name, one.told, one.columns, one.notes) for one in sources)
+        tables = tuple(
+            TableReading(one.name, one.told, one.columns, one.all_notes, one.details)
+            for one in sources
+        )
         left_out = (*self._found.notes, *self._failed)
         return Readings(tables, left_out, as_corrections(sources, place), place)
 
     def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
         """The tables and their columns. Raises DatabaseUnavailable, also when that takes longer
         than so many seconds."""
-        self._look()
+        self._look(stop_at(time.monotonic() + seconds), min(seconds, GUESS_SECONDS))
         told = {one.name: one for one in self._sources}
         with self.reader(seconds=seconds) as connection, self._reading_errors():
             schema = read_schema(connection, self._name)
@@ -154,6 +185,11 @@ class FilesDatabase(DuckdbBased):
 
     def fingerprint(self) -> str:
         """Changes when a file was written, came or went, or how they are read was corrected."""
+        token = self._now()
+        # What is prepared with names that may be values isn't for those that mayn't be shown any.
+        return f"{token}-neutral" if self._neutral else token
+
+    def _now(self) -> str:
         found = find(self._text)
         correction = found.folder / NAME
         return _digest(self._told([*found.paths, *[correction] * correction.exists()]))
@@ -185,25 +221,52 @@ class FilesDatabase(DuckdbBased):
         except OSError as error:
             raise DatabaseUnavailable(f"{self._text}: {error.strerror}.") from None
 
-    def _look(self) -> None:
-        """Guess anew how the files are read if any has changed."""
-        token = self.fingerprint()
+    def check(self, sql: str, stop: StopReading | None = None) -> None:
+        self._look(stop)
+        super().check(sql, stop)
+
+    def _look(self, stop: StopReading | None = None, seconds: float = GUESS_SECONDS) -> None:
+        """Guess anew how the files are read if any has changed, in so many seconds at most."""
+        token = self._now()
         with self._lock:
             if token == self._token:
                 return
         found = find(self._text)
         corrections = read_corrections(found.folder)
-        with self._reading_errors():
-            sources, notes = guess(partial(self._asking, found), found.sources, corrections)
-        if not sources:
+        guessed = REMEMBERED.of(self.identity, token, seconds)
+        if guessed is None:
+            bounds = _Bounds(seconds, stop)
+            guessed = self._guessed(found, corrections, bounds)
+            if not guessed.seconds or bounds.left <= 0:  # it wasn't cancelled before
+                REMEMBERED.keep(self.identity, token, guessed)
+        if guessed.failure is not None:
+            raise guessed.failure
+        if not guessed.sources:
             raise DatabaseUnavailable(f"{self._text}: all files are left out by {NAME}.")
-        sources = self._only_listed(sources)
+        sources = self._only_listed(guessed.sources)
+        self._neutral = self._private and any(one.unsure_header for one in sources)
+        if self._neutral:
+            sources = tuple(one.neutral() for one in sources)
         with self._lock:
             self._found, self._sources, self._token = found, sources, token
-            self._failed = (*notes, *corrections.unused(found.paths))
+            self._failed = (*guessed.notes, *corrections.unused(found.paths))
             self._checked.clear()
             if self._listed is not None:
                 self._tables = tuple(one.name for one in sources)
+
+    def _guessed(self, found: Found, corrections: Corrections, bounds: _Bounds) -> Guessed:
+        try:
+            with self._reading_errors():
+                asking = partial(self._asking, found, bounds)
+                return Guessed(*guess(asking, found.sources, corrections))
+        except TooSlow as error:
+            failure = DatabaseUnavailable(
+                f"{error}: looking through it takes longer than {bounds.seconds:.3g} s.",
+                hint="Allow more time, name fewer files, or save it as Parquet.",
+            )
+            return Guessed(failure=failure, seconds=bounds.seconds)
+        except DatabaseUnavailable as error:
+            return Guessed(failure=error)
 
     def _only_listed(self, sources: tuple[TableFile, ...]) -> tuple[TableFile, ...]:
         if self._listed is None:
@@ -216,13 +279,15 @@ class FilesDatabase(DuckdbBased):
         return tuple(one for one in sources if fold_name(one.name) in wanted)
 
     @contextmanager
-    def _asking(self, found: Found, more: Mapping[str, Any]) -> Iterator[DatabaseReader]:
+    def _asking(
+        self, found: Found, bounds: _Bounds, more: Mapping[str, Any]
+    ) -> Iterator[DatabaseReader]:
         """Reads files of which no table was made yet."""
         paths = [str(path) for path in found.paths]
         opening = {"paths": paths, "views": [], "token": "guessing", **more}
         opening["paths"] = [*paths, *more.get("decoded", ())]
         request = self._base(found, opening, Limits())
-        with closing(DatabaseReader(self._pool, request, GUESS_SECONDS)) as reader:
+        with closing(DatabaseReader(self._pool, request, bounds.left, bounds.stop)) as reader:
             yield reader
 
     def _request(self, limits: Limits) -> dict[str, Any]:
@@ -251,11 +316,33 @@ class FilesDatabase(DuckdbBased):
         )  # fmt: skip
         return self._limited(limits) | {"place": place, "opening": opening}
 
-    def _before_check(self) -> None:
-        self._look()
-
     def _readable(self) -> tuple[Readable, Own]:
         return frozenset((one.name,) for one in self._sources), NOTHING_OWN
+
+
+class _Bounds:
+    """The time for looking through files, and whoever may end it before."""
+
+    def __init__(self, seconds: float, stop: StopReading | None) -> None:
+        self.seconds, self._stop = seconds, stop
+        self._until = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return max(self._until - time.monotonic(), 0.0)
+
+    def stop(self) -> str | None:
+        """The reason to stop, if there is any."""
+        return None if self._stop is None else _reason(self._stop)
+
+
+def _reason(stop: StopReading) -> str | None:
+    try:
+        stop()
+    except WorkerStopped as error:
+        return str(error)
+    return None
 
 
 def _digest(parts: Iterable[str]) -> str:

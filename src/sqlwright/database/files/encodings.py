@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
+
+from sqlwright.database.failures import Failure, ReadFailed
+from sqlwright.database.files.code_pages import best_page
 
 SCHEME = "decoded"
 """Scheme of addresses by which DuckDB is handed a file as UTF-8."""
@@ -15,6 +20,7 @@ OWN = ("utf-8", "utf-16", "latin-1")
 DECODED = (
     "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "iso-8859-2",
     "iso-8859-15", "cp437", "cp850", "mac-roman", "shift-jis", "gb18030", "big5", "euc-kr",
+    "utf-8-sig", "utf_16", "utf_16_le", "utf_16_be",
 )  # fmt: skip
 """Encodings that files are handed to it in as UTF-8."""
 _MOST_BYTES = 256 * 1024 * 1024
@@ -23,7 +29,12 @@ _MOST_UNPACKED = 16 * 1024 * 1024
 """Bytes of a file that are looked at where it has to be unpacked."""
 _CHUNK = 1 << 20
 """Bytes that are read at a time."""
-_WINDOWS = bytes(range(0x80, 0xA0))
+_HIGH = re.compile(rb"[A-Za-z]{0,12}[\x80-\xff][A-Za-z\x80-\xff]{0,30}")
+"""Words with letters that aren't ASCII's."""
+_MOST_WORDS = 20_000
+"""Such words of a chunk that are looked at."""
+MOST_LINE_BYTES = 2_000_000
+"""Bytes of a line at most; DuckDB's own limit, which it notices only at the line's end."""
 
 
 def address_of(path: Path, encoding: str) -> str:
@@ -31,25 +42,36 @@ def address_of(path: Path, encoding: str) -> str:
     return f"{SCHEME}://{encoding}{path}" if encoding in DECODED else str(path)
 
 
-def encoding_of(path: Path) -> str:
-    """UTF-8 unless the bytes say otherwise: then UTF-16 by its mark, else Latin-1, to which every
-    byte is a character; "windows-1252" where bytes are used that are none in Latin-1."""
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """An encoding, and what people have to know of the guess."""
+
+    name: str = "utf-8"
+    notes: tuple[str, ...] = ()
+
+
+def encoding_of(path: Path, *, csv: bool = True) -> Encoding:
+    """UTF-8 unless the bytes say otherwise: then UTF-16 by its mark, else the code page whose text
+    reads best. "utf-8-sig" for UTF-8 that DuckDB doesn't read by itself, since its lines end in
+    several ways or, in JSON, for its mark. Raises ReadFailed for lines that are too long."""
     if path.suffix.lower() == ".zst":
-        return "utf-8"
+        return Encoding()
     packed = path.suffix.lower() == ".gz"
     try:
         with cast("BinaryIO", gzip.open(path) if packed else path.open("rb")) as file:
-            return _of(file, _MOST_UNPACKED if packed else _MOST_BYTES)
+            return _of(file, _MOST_UNPACKED if packed else _MOST_BYTES, csv=csv)
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        return "utf-8"  # DuckDB says what is wrong with it
+        return Encoding()  # DuckDB says what is wrong with it
 
 
-def _of(file: BinaryIO, left: int) -> str:
+def _of(file: BinaryIO, left: int, *, csv: bool) -> Encoding:
     decoder = codecs.getincrementaldecoder("utf-8")()
-    valid, windows = True, False
+    valid, ends, line, lines = True, set[bytes](), 0, 1
+    high = bytearray()
     chunk = file.read(_CHUNK)
-    if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
+    if wide := _wide(chunk, csv=csv):
+        return Encoding(wide)
+    marked = chunk.startswith(codecs.BOM_UTF8)
     while chunk and left > 0:
         left -= len(chunk)
         if valid:
@@ -57,8 +79,46 @@ def _of(file: BinaryIO, left: int) -> str:
                 decoder.decode(chunk)
             except UnicodeDecodeError:
                 valid = False
-        windows = windows or any(byte in chunk for byte in _WINDOWS)
+        if len(high) < _CHUNK and not chunk.isascii():
+            high += b"\n".join([*_HIGH.findall(chunk)[:_MOST_WORDS], b""])
+        if csv:
+            both = chunk.count(b"\r\n")
+            ends |= {end for end in (b"\r", b"\n") if chunk.count(end) > both}
+            ends |= {b"\r\n"} if both else set()
+            line, lines = _longest(chunk, line, lines)
         chunk = file.read(_CHUNK)
-    if valid:
-        return "utf-8"
-    return "windows-1252" if windows else "latin-1"
+    if not valid:
+        name, shown, others = best_page(bytes(high))
+        told = f"Its encoding isn't UTF-8; it is read as {name.title()}"
+        if not others:
+            return Encoding(name, (f"{told}.",))
+        words = "; ".join(f"as {other.title()} it would be {text!r}" for other, text in others)
+        return Encoding(name, (f"{told}: {shown!r}; {words}: correct by encoding.",))
+    return Encoding("utf-8-sig" if len(ends) > 1 or (marked and not csv) else "utf-8")
+
+
+def _longest(chunk: bytes, before: int, lines: int) -> tuple[int, int]:
+    """The bytes of the line that a chunk ends in, and its number. Raises ReadFailed for a line that
+    DuckDB doesn't take."""
+    first = chunk.find(b"\n")
+    last = chunk.rfind(b"\n")
+    if before + (len(chunk) if first < 0 else first) > MOST_LINE_BYTES and b"\r" not in chunk:
+        message = f"line {lines:,} is longer than the {MOST_LINE_BYTES:,} bytes that are read"
+        raise ReadFailed(Failure("unavailable", f"{message}; break it, or save it as Parquet"))
+    lines += chunk.count(b"\n")
+    return (before + len(chunk) if last < 0 else len(chunk) - last - 1), lines
+
+
+def _wide(chunk: bytes, *, csv: bool) -> str:
+    """UTF-16 by its mark or by every other byte; empty for another encoding."""
+    if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16" if csv else "utf_16"
+    head = chunk[:1_000]
+    for name, zeros in (("utf_16_le", head[1::2]), ("utf_16_be", head[::2])):
+        if (
+            len(zeros) > 3
+            and 2 * zeros.count(0) > len(zeros) > 0
+            and head.count(0) == zeros.count(0)
+        ):
+            return name
+    return ""

@@ -13,7 +13,7 @@ from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read
 from sqlwright.database.files.corrections import NAME, Correction, Corrections
 from sqlwright.database.files.csv.guess import CsvGuess
 from sqlwright.database.files.described import described
-from sqlwright.database.files.encodings import DECODED, address_of, encoding_of
+from sqlwright.database.files.encodings import DECODED, Encoding, address_of, encoding_of
 from sqlwright.database.files.excel.sheets import sheet_tables
 from sqlwright.database.files.sources import Source, parted, readable_name, unique
 from sqlwright.database.files.table import TableFile
@@ -30,13 +30,17 @@ Asking = Callable[[Mapping[str, Any]], AbstractContextManager[DatabaseReader]]
 """Reads by a connection whose opening has these entries, too."""
 
 
+class TooSlow(Exception):
+    """Looking through a file was stopped; its path."""
+
+
 def guess(
     ask: Asking, sources: tuple[Source, ...], corrections: Corrections
 ) -> tuple[tuple[TableFile, ...], tuple[str, ...]]:
     """The tables that files make, and notes of those that can't be read. Raises ConfigError, and
     DatabaseUnavailable where none can be."""
-    csv = (path for one in sources if one.kind == "csv" for path in one.paths)
-    decoded = [address_of(path, code) for path in csv for code in DECODED]
+    texts = (path for one in sources if one.kind in {"csv", "json"} for path in one.paths)
+    decoded = [address_of(path, code) for path in texts for code in DECODED]
     with ask({}) as connection, ask({"decoded": decoded}) as decoding:
         return _Guesses(ask, connection, decoding, corrections).all(sources)
 
@@ -64,7 +68,7 @@ class _Guesses:
             except READ_FAILURES as error:
                 failure = read_failure(error)
                 if failure.kind == "interrupted":
-                    raise
+                    raise TooSlow(source.paths[0]) from None
                 failed.append((source, failure))
         if failed and not found:
             source, failure = failed[0]
@@ -160,14 +164,21 @@ class _Guesses:
     ) -> TableFile:  # fmt: skip
         """One table, its columns of the types given if there are any; with `short` only what tells
         whether files are alike."""
-        if source.kind == "csv":
-            encoding = correction.encoding or encoding_of(source.paths[0])
-            if encoding in DECODED and source.paths[0].name.lower().endswith(COMPRESSED):
-                message = f"its encoding is {encoding}, and it is packed: save it as UTF-8"
-                raise ReadFailed(Failure("unavailable", message))
-            reader = self.decoding if encoding in DECODED else self.connection
+        if source.kind not in {"csv", "json"}:
+            return described(self.connection, source, correction, kinds)
+        csv = source.kind == "csv"
+        encoding = (
+            Encoding(correction.encoding) if correction.encoding
+            else encoding_of(source.paths[0], csv=csv)
+        )  # fmt: skip
+        if encoding.name in DECODED and source.paths[0].name.lower().endswith(COMPRESSED):
+            message = f"its encoding is {encoding.name}, and it is packed: save it as UTF-8"
+            raise ReadFailed(Failure("unavailable", message))
+        reader = self.decoding if encoding.name in DECODED else self.connection
+        if csv:
             return CsvGuess(reader, source, correction, encoding).table(kinds, short=short)
-        return described(self.connection, source, correction, kinds)
+        made = described(reader, source, correction, kinds, encoding.name)
+        return replace(made, quoting=encoding.notes)
 
 
 def _told_apart(tables: Sequence[TableFile]) -> Iterator[TableFile]:
@@ -183,4 +194,7 @@ def _told_apart(tables: Sequence[TableFile]) -> Iterator[TableFile]:
 
 def _shape(one: TableFile) -> object:
     names = tuple(name for name, _ in one.columns)
-    return (names, tuple(sorted(one.options.items())), one.encoding) if one.kind == "csv" else names
+    if one.kind != "csv":
+        return names
+    said = tuple((what, tuple(told)) for what, told in sorted(one.said().items()))
+    return names, tuple(sorted(one.options.items())), one.encoding, said

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from sqlwright.database.files.casts import fits, value_of
+from sqlwright.database.files.cells.reading import ColumnReading
 from sqlwright.database.files.encodings import DECODED, address_of
 from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB
@@ -17,11 +18,14 @@ Option = str | bool | int | tuple[str, ...]
 Columns = tuple[tuple[str, str], ...]
 """Names and types."""
 
-_TOLD = {
-    "decimal_separator": "decimal", "thousands": "thousands", "dateformat": "dates",
-    "timestampformat": "timestamps",
-}  # fmt: skip
-"""Options of reading that are told where they are set, and their names for people."""
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A reason why an answer may be wrong, whatever its query."""
+
+    text: str
+    column: str = ""
+    """The column that it is of; empty for all rows of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,12 @@ class SheetPart:
     """The names of the table's columns that they are."""
     merged: bool
     """True if some cells have to be filled from those above."""
-    formats: Mapping[str, str]
-    """The way in which texts say values of a type."""
     nulls: tuple[tuple[str, ...], ...]
     """The texts that stand for no value, of each column."""
+    without: tuple[int, ...] = ()
+    """The rows of totals."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """The SQL of texts as values, by the names of the table's columns; {c} stands for a cell."""
 
     def opening(self) -> dict[str, object]:
         """The part as a worker takes it."""
@@ -77,17 +83,29 @@ class TableFile:
     """All columns that CSV and JSON files hold; empty where they are those of the table."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """The expressions of columns that are parts of others, by their names in `stored_names`."""
-    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The texts that stand for no value in columns of a CSV file, by their names in `stored_names`,
-    where they don't in all of them."""
+    cells: Mapping[str, ColumnReading] = field(default_factory=dict)
+    """The readings of columns that hold texts, by their names in `stored_names`."""
     without: str = ""
-    """The condition of rows that are left out, in DuckDB's SQL."""
+    """The condition of rows that are left out, in DuckDB's SQL over the texts."""
     parts: tuple[TableFile, ...] = ()
     """Files that are read in different ways, put together by the names of columns."""
     sheets: tuple[SheetPart, ...] = ()
     """The places of the table in workbooks."""
     notes: tuple[str, ...] = ()
     """Notes, for people, of what was left out or read in another way than the file says."""
+    doubts: tuple[Doubt, ...] = ()
+    quoting: tuple[str, ...] = ()
+    """Notes that quote cells, for people alone: no schema has them."""
+    unsure_header: bool = False
+    """True if its names may be values: its first line looks like the others."""
+    details: tuple[str, ...] = ()
+    """The guesses about columns, and how many cells each concerns."""
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes, those that are reasons for doubt first."""
+        doubts = (one.text for one in self.doubts)
+        return tuple(dict.fromkeys((*doubts, *self.notes, *self.quoting)))
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -109,21 +127,34 @@ class TableFile:
         parts = [f"From {first}{more}"]
         if self.sheets:
             parts.append(f"sheet {self.sheets[0].sheet}")
-            header = self.sheets[0].header
-            parts.append("without header" if header is None else f"header in row {header + 1}")
+            row = self.sheets[0].header
+            parts.append("without header" if row is None else f"header in row {row + 1}")
         if self.kind == "csv":
             parts.append(f"delimiter {_shown(str(self.options.get('delim', ',')))}")
             parts.append(self.encoding)
-            parts.append("with header" if self.options.get("header") else "without header")
-            for key, name in _TOLD.items():
-                if key in self.options:
-                    parts.append(f"{name} {self.options[key]}")
+            header = "header guessed" if self.unsure_header else "with header"
+            parts.append(header if self.options.get("header") else "without header")
+        parts += (f"{what} {' and '.join(said)}" for what, said in self.said().items())
         return ", ".join(parts) + "."
 
     @property
     def reading(self) -> str:
         """All that decides what rows are read of the files; the same as long as it is."""
         return f"{self.filled() if self.sheets else self.query()} {self.encoding}"
+
+    def neutral(self) -> TableFile:
+        """The table, names that may be values in place of a header a row of it."""
+        if not self.unsure_header or self.parts:
+            parts = tuple(one.neutral() for one in self.parts)
+            return replace(self, parts=parts) if parts else self
+        names = tuple(f"column{at}" for at in range(len(self.columns)))
+        note = "Its first line may hold values, so columns have no names: correct by header."
+        columns = zip(names, self.columns, strict=True)
+        return replace(
+            self, options={**self.options, "header": False}, stored_names=names, cells={},
+            columns=tuple((name, kind) for name, (_, kind) in columns),
+            read=(), notes=(*self.notes, note), unsure_header=False,
+        )  # fmt: skip
 
     def created(self, *, loaded: bool) -> str:
         """The statement that makes the table or, unless it is loaded, a view."""
@@ -135,6 +166,19 @@ class TableFile:
         parts = [part.opening() for part in self.sheets]
         return {"table": self.name, "columns": self.columns, "parts": parts}
 
+    def said(self) -> dict[str, list[str]]:
+        """The signs and formats of numbers and days, the commonest of each first."""
+        told: dict[str, Counter[str]] = {}
+        for one in self.cells.values():
+            if one.decimal == "," or one.thousands:
+                told.setdefault("decimal", Counter())[one.decimal] += 1
+            if one.thousands:
+                told.setdefault("thousands", Counter())[one.thousands] += 1
+            for written in one.formats:
+                key = "dates" if one.kind == "DATE" else "timestamps"
+                told.setdefault(key, Counter())[written] += 1
+        return {what: [one for one, _ in counts.most_common()] for what, counts in told.items()}
+
     def query(self, **more: str | bool) -> str:
         """The query that reads the files."""
         if self.parts:
@@ -145,19 +189,20 @@ class TableFile:
         if self.kind in {"csv", "json"}:
             own = [kind for _, kind in self.columns]
             known = dict(zip(self.stored_names, own, strict=True))
-            known |= dict.fromkeys(self.missing, "VARCHAR")
+            known |= {name: "VARCHAR" for name, one in self.cells.items() if not self._plain(one)}
             told = self.read or tuple(known.items())
             call += f", columns={_struct((name, known.get(name, kind)) for name, kind in told)}"
         query = f"SELECT {self._selected()} FROM {call})"
-        if self.missing and self.options.get("ignore_errors"):
-            query += f" WHERE {' AND '.join(self._fitting())}"
-        return f"SELECT * FROM ({query}) WHERE NOT ({self.without})" if self.without else query
+        kept = [one.kept(self._raw(name)) for name, one in self.cells.items() if one.fits]
+        kept += [f"NOT ({self.without})"] * bool(self.without)
+        return f"{query} WHERE {' AND '.join(kept)}" if kept else query
 
-    def _fitting(self) -> Iterator[str]:
-        """The conditions of rows whose texts are values of their columns' types."""
-        for stored, (_, kind) in zip(self.stored_names, self.columns, strict=True):
-            if stored in self.missing:
-                yield fits(DUCKDB.quoted(stored), kind, self.missing[stored], self.options)
+    def _plain(self, one: ColumnReading) -> bool:
+        """True if the reader itself makes values of a column's texts."""
+        return one.plain and self.kind == "csv" and not self.without
+
+    def _raw(self, stored: str) -> str:
+        return self.fields.get(stored, DUCKDB.quoted(stored))
 
     def _selected(self) -> str:
         pairs = zip(self.stored_names, self.columns, strict=True)
@@ -167,12 +212,13 @@ class TableFile:
         )
 
     def _value(self, stored: str, kind: str) -> str:
-        column = DUCKDB.quoted(stored)
-        if stored in self.missing:
-            return value_of(column, kind, self.missing[stored], self.options)
-        if self.casts or stored in self.fields:
-            return f"CAST({self.fields.get(stored, column)} AS {kind})"
-        return column
+        raw, one = self._raw(stored), self.cells.get(stored)
+        if one is None:
+            return f"CAST({raw} AS {kind})" if self.casts or stored in self.fields else raw
+        if self._plain(one) or (kind == "VARCHAR" and one.kind != kind):
+            return raw
+        value = one.sql(raw)
+        return value if one.kind == kind else f"CAST({value} AS {kind})"
 
 
 def size_of(paths: Iterable[Path]) -> int:

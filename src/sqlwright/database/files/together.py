@@ -31,6 +31,10 @@ def together(tables: Sequence[TableFile], *, said: bool = False) -> TableFile | 
         parts=() if first.sheets else made,
         sheets=tuple(part for one in made for part in one.sheets),
         notes=(*notes, *_lacking(tables, columns)),
+        doubts=tuple(dict.fromkeys(doubt for one in tables for doubt in one.doubts)),
+        details=tuple(dict.fromkeys(text for one in tables for text in one.details)),
+        quoting=tuple(dict.fromkeys(text for one in tables for text in one.quoting)),
+        unsure_header=any(one.unsure_header for one in tables),
     )  # fmt: skip
 
 
@@ -79,7 +83,11 @@ def _as_part(one: TableFile, columns: Columns) -> TableFile:
     return replace(
         one, columns=own, casts=one.casts or one.kind == "parquet",
         sheets=tuple(
-            replace(part, names=tuple(told[name] for name in part.names)) for part in one.sheets
+            replace(
+                part, names=tuple(told[name] for name in part.names),
+                values={told[name]: value for name, value in part.values.items()},
+            )
+            for part in one.sheets
         ),
     )  # fmt: skip
 

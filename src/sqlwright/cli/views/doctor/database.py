@@ -72,7 +72,7 @@ def _readings(readings: Readings, target: str) -> Iterator[Check]:
     """The way in which each table was read, and what was left out."""
     for one in readings.tables:
         state: State = "fair" if one.notes else "good"
-        yield Check("table", state, table_line(one), "\n".join(one.notes))
+        yield Check("table", state, table_line(one), "\n".join((*one.notes, *one.details)))
     for note in readings.notes:
         yield Check("left out", "fair", note)
     yield Check("guesses", "good", how_to_correct(readings, target))

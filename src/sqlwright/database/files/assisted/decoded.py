@@ -72,4 +72,5 @@ def _utf8(address: str) -> bytes:
     if file.stat().st_size > MOST_BYTES:
         message = f"its encoding is {encoding}, and it is too large for that: save it as UTF-8"
         raise ReadFailed(Failure("unavailable", message))
-    return file.read_bytes().decode(encoding, errors="replace").encode()
+    text = file.read_bytes().decode(encoding, errors="replace").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n").encode()

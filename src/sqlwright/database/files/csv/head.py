@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 LOOKED_AT = 60
 """Lines at the beginning in which the header has to be."""
@@ -21,6 +22,39 @@ def header_line(lines: Sequence[str | None], delimiter: str, quote: str) -> int 
     if at is None or widest < 2 or any(map(_is_number, rows[at])):
         return None
     return at
+
+
+_NOUNS = frozenset({
+    "name", "id", "code", "key", "title", "type", "kind", "class", "group", "category",
+    "status", "state", "date", "day", "month", "year", "time", "city", "town", "country",
+    "region", "address", "street", "email", "phone", "zip", "first", "last", "surname",
+    "person", "customer", "client", "company", "product", "item", "article", "department",
+    "team", "role", "language", "description", "comment", "note", "text", "word", "value",
+    "label", "tag", "color", "colour", "url", "link", "file", "source", "target", "from", "to",
+    "question", "answer", "artist", "author", "genre", "capital", "continent", "firma", "ort",
+    "stadt", "land", "nachname", "vorname", "straße", "kunde", "nom", "prénom", "ville", "pays",
+    "nombre", "ciudad", "país", "naam", "stad",
+})  # fmt: skip
+"""Words that name columns and are hardly ever values."""
+
+
+def looks_like_data(names: Sequence[str], rows: Iterable[Sequence[object]]) -> bool:
+    """True if no name is written in another way than the cells of its column: as many words, the
+    same signs, the same small and large letters; and none is a word for a column."""
+    if _NOUNS & {word for name in names for word in re.split(r"[\W_]+", name.lower())}:
+        return False
+    columns = [{_manner(str(cell)) for cell in cells if cell} for cells in zip(*rows, strict=True)]
+    return bool(columns) and all(
+        not cells or _manner(name) in cells for name, cells in zip(names, columns, strict=True)
+    )
+
+
+def _manner(text: str) -> str:
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", _case, text))
+
+
+def _case(word: re.Match[str]) -> str:
+    return "A" if word[0].isupper() else "Aa" if word[0].istitle() else "a"
 
 
 def _cells(line: str | None, delimiter: str, quote: str) -> list[str]:

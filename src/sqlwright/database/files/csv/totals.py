@@ -1,66 +1,78 @@
-"""The row of totals that people put below a table: left out, or every sum would be twice as
-large."""
+"""The rows of totals that people put among and below the rows of a CSV file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 
-from sqlwright.database.files.sums import FEWEST, is_sum
+from sqlwright.database.files.cells.reading import ColumnReading, lenient
+from sqlwright.database.files.sums import LABEL, Row, totals
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.sql.dialects import DUCKDB
 from sqlwright.sql.tokens import quote_text
 
-_SIGNS = "[$€£¥%,\\s]"
-"""Signs within numbers that are kept as text."""
+_MOST = 1_000
+"""Rows without what most have that are looked at; where there are more, it says nothing."""
 
 
-def total_row(
-    connection: DatabaseReader, query: str, names: Sequence[str], *, said: bool
-) -> str | None:
-    """The condition that only the last row of a query meets, if its numbers are the sums of those
-    above and it lacks what every other row has, or is called by a name of its own; and if the user
-    has `said` that it has the totals."""
-    quoted = [DUCKDB.quoted(name) for name in names]
-    plain = ", ".join(f"CAST({name} AS VARCHAR) AS c{at}" for at, name in enumerate(quoted))
-    numbered = f"SELECT *, row_number() OVER () AS nth FROM (SELECT {plain} FROM ({query}))"
-    number = f"TRY_CAST(regexp_replace({{0}}, '{_SIGNS}', '', 'g') AS DOUBLE)"
-    told = ", ".join(
-        f"max(CASE WHEN nth = last THEN c{at} END), "
-        f"sum(CASE WHEN nth < last THEN {number.format(f'c{at}')} END), "
-        f"max(CASE WHEN nth = last THEN {number.format(f'c{at}')} END), "
-        f"count(CASE WHEN nth < last THEN c{at} END), "
-        f"count(CASE WHEN nth < last THEN {number.format(f'c{at}')} END)"
-        for at in range(len(names))
+def total_rows(
+    connection: DatabaseReader, query: str, readings: Mapping[str, ColumnReading], *, said: bool
+) -> tuple[str, int, list[str]]:
+    """The condition of the rows of totals in a query that gives texts, how many there are, and the
+    names of those that have other numbers. The last row is one if the user has `said` so."""
+    quoted = [DUCKDB.quoted(name) for name in readings]
+    numbers = [
+        one.nearly.replace("{c}", name) or lenient(one.sql(name))
+        for name, one in zip(quoted, readings.values(), strict=True)
+        if one.nearly or one.kind in {"BIGINT", "HUGEINT", "DOUBLE"}
+    ]
+    if not (numbers or said):
+        return "", 0, []
+    most = max((one.filled for one in readings.values()), default=0)
+    full = [name for name, one in zip(quoted, readings.values(), strict=True)
+            if 2 * one.filled > most]  # fmt: skip
+    label = " ".join(
+        f"WHEN regexp_matches({name}, {quote_text(LABEL)}) THEN {name}" for name in quoted
     )
-    rows = list(
-        connection.rows(
-            f"SELECT max(last) - 1, {told} FROM "
-            f"(SELECT *, max(nth) OVER () AS last FROM ({numbered}))"
+    lacks = " OR ".join(f"{name} IS NULL" for name in full) or "false"
+    cells = [f"{name} AS c{at}" for at, name in enumerate(quoted)]
+    made = [f"CAST({number} AS DOUBLE) AS n{at}" for at, number in enumerate(numbers)]
+    told = [f"c{at}" for at in range(len(cells))] + [
+        f"n{at}, coalesce(sum(n{at}) OVER above, 0), coalesce(sum(n{at}) OVER (), 0)"
+        for at in range(len(numbers))
+    ]
+    rows = connection.rows(
+        "SELECT nth, label, lacks, nth = count(*) OVER () AS last, "
+        f"{', '.join(told)} FROM (SELECT row_number() OVER () AS nth, CASE {label} END AS label, "
+        f"{lacks} AS lacks, {', '.join([*cells, *made])} FROM ({query})) WINDOW above AS "
+        "(ORDER BY nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) QUALIFY label IS NOT NULL "
+        f"OR nth = count(*) OVER () OR (lacks AND count(*) FILTER (lacks) OVER () < {_MOST}) "
+        f"ORDER BY nth LIMIT {2 * _MOST}"
+    )
+    texts: dict[int, tuple[object, ...]] = {}
+    looked: list[Row] = []
+    whole: list[float] = []
+    for nth, named, lacking, last, *rest in rows:
+        found = [None if cell is None else float(str(cell)) for cell in rest[len(cells) :]]
+        texts[int(str(nth))] = tuple(rest[: len(cells)])
+        whole = [cell or 0.0 for cell in found[2::3]]
+        before = tuple(cell or 0.0 for cell in found[1::3])
+        looked.append(
+            Row(
+                int(str(nth)),
+                str(named or ""),
+                bool(lacking),
+                bool(last),
+                tuple(found[::3]),
+                before,
+            )
         )
-    )
-    above, cells = int(str(rows[0][0] or 0)), rows[0][1:]
-    columns = [cells[start : start + 5] for start in range(0, len(cells), 5)]
-    if not said and (above < FEWEST or not _is_total(above, columns)):
-        return None
-    conditions = (
-        f"CAST({name} AS VARCHAR) IS NOT DISTINCT FROM "
-        f"{'NULL' if last is None else quote_text(str(last))}"
-        for name, (last, *_) in zip(quoted, columns, strict=True)
-    )
-    return " AND ".join(conditions)
+    taken, unsure = totals(looked, whole)
+    if said:
+        taken, unsure = looked[-1:], []
+    conditions = {" AND ".join(_same(quoted, texts[one.nth])) for one in taken}
+    return " OR ".join(f"({one})" for one in conditions), len(taken), [one.label for one in unsure]
 
 
-def _is_total(above: int, columns: Sequence[Sequence[object]]) -> bool:
-    """`columns` have the last cell, the sum above, the last number, and how many cells and numbers
-    are above."""
-    sums = 0
-    lacks = label = False
-    for last, total, number, filled, numbers in columns:
-        lacks |= last is None and filled == above
-        label |= last is not None and number is None
-        if number is None or not numbers:
-            continue
-        if not is_sum(float(str(number)), float(str(total)), int(str(numbers))):
-            return False
-        sums += float(str(number)) != 0
-    return sums > 0 and (lacks or label)
+def _same(quoted: list[str], cells: tuple[object, ...]) -> Iterator[str]:
+    for name, cell in zip(quoted, cells, strict=True):
+        yield f"{name} IS NOT DISTINCT FROM {'NULL' if cell is None else quote_text(str(cell))}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Literal
 
-from sqlwright.database.files.missing import MISSING
+from sqlwright.database.files.cells.missing import MISSING
 
 if TYPE_CHECKING:
     from sqlwright.database.files.excel.workbook import Found
@@ -27,9 +26,6 @@ _TYPES: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"time", "span"}), "INTERVAL"),
 )
 """The narrowest type that holds cells of these kinds comes first."""
-_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d+)?")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +40,6 @@ class ColumnKind:
     """Texts that stand for no value."""
     mixed: bool = False
     """True if it is text since nothing else holds all of it."""
-    from_text: bool = False
-    """True if its numbers or days are texts in the workbook."""
 
 
 def kind_of_column(cells: Iterable[Found | None]) -> ColumnKind:
@@ -64,12 +58,10 @@ def kind_of_column(cells: Iterable[Found | None]) -> ColumnKind:
         else:
             kinds.add(kind)
     others = {text for text in texts if text.lower() not in MISSING}
-    found = _narrowest(kinds) if kinds else _of_texts(others)
-    if found is None or (kinds and others):
+    found = _narrowest(kinds) if kinds else None
+    if found is None or others:
         return ColumnKind("VARCHAR", filled, mixed=bool(kinds))
-    marks = tuple(sorted(texts - others)) if found != "VARCHAR" else ()
-    kept = filled - missing if marks else filled
-    return ColumnKind(found, kept, marks, from_text=not kinds and found != "VARCHAR")
+    return ColumnKind(found, filled - missing, tuple(sorted(texts)))
 
 
 def written(cell: Found) -> str:
@@ -115,25 +107,6 @@ def _kind(cell: Found) -> Kind:
 
 def _narrowest(kinds: set[str]) -> str | None:
     return next((name for held, name in _TYPES if kinds <= held), None)
-
-
-def _of_texts(texts: set[str]) -> str:
-    """The type of cells that are all texts: numbers and days that a program wrote as such."""
-    if texts and all(map(_NUMBER.fullmatch, texts)):
-        return "BIGINT" if not any("." in text for text in texts) else "DOUBLE"
-    if texts and all(map(_DAY.fullmatch, texts)):
-        return "DATE" if all(map(_is_moment, texts)) else "VARCHAR"
-    if texts and all(_MOMENT.fullmatch(text) or _DAY.fullmatch(text) for text in texts):
-        return "TIMESTAMP" if all(map(_is_moment, texts)) else "VARCHAR"
-    return "VARCHAR"
-
-
-def _is_moment(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _span(cell: Found | None) -> Found | None:

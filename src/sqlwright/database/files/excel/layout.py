@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, TypeGuard
 
 from sqlwright.database.files.excel.kinds import written
-from sqlwright.database.files.sums import FEWEST, is_sum
+from sqlwright.database.files.sums import LABEL, Row, totals
 
 if TYPE_CHECKING:
     from sqlwright.database.files.excel.workbook import Found, Range
@@ -93,25 +94,26 @@ def found_layout(
     )  # fmt: skip
 
 
-def is_total(rows: Sequence[Cells], columns: Sequence[int]) -> bool:
-    """True if the last row has the sums of those above, and lacks what all of them have or is
-    called by a text where they have none or another."""
-    *above, last = rows
-    if len(above) < FEWEST:
-        return False
-    sums = 0
-    lacks = label = False
-    for at in columns:
-        cell, cells = last[at], [row[at] for row in above]
-        numbers = [float(one) for one in cells if _is_plain(one)]
-        lacks |= cell is None and None not in cells
-        label |= isinstance(cell, str)
-        if not _is_plain(cell) or not numbers:
-            continue
-        if not is_sum(float(cell), sum(numbers), len(numbers)):
-            return False
-        sums += cell != 0
-    return sums > 0 and (lacks or label)
+def total_rows(
+    rows: Sequence[Cells], columns: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The places of rows that have the sums of others, and the names of those that are called so
+    and haven't."""
+    numeric = [at for at in columns if any(_is_plain(row[at]) for row in rows)]
+    full = [at for at in columns if 2 * sum(row[at] is not None for row in rows) > len(rows)]
+    looked: list[Row] = []
+    sums = [0.0] * len(numeric)
+    for nth, row in enumerate(rows, 1):
+        numbers = tuple(
+            float(cell) if _is_plain(cell) else None for cell in (row[at] for at in numeric)
+        )
+        label = next((cell for cell in row if isinstance(cell, str) and re.search(LABEL, cell)), "")
+        lacks, last = any(row[at] is None for at in full), nth == len(rows)
+        if label or lacks or last:
+            looked.append(Row(nth, label, lacks, last, numbers, tuple(sums)))
+        sums = [own + (number or 0.0) for own, number in zip(sums, numbers, strict=True)]
+    taken, unsure = totals(looked, sums)
+    return tuple(one.nth - 1 for one in taken), tuple(one.label for one in unsure)
 
 
 def _is_plain(cell: Found | None) -> TypeGuard[int | float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from sqlwright.database.files.excel.kinds import for_type, kind_of_column
 from sqlwright.database.files.excel.layout import (
     filled_down,
     found_layout,
-    is_total,
+    total_rows,
     without_blanks,
 )
 from sqlwright.database.files.excel.workbook import (
@@ -24,7 +24,6 @@ from sqlwright.database.files.excel.workbook import (
     opened,
 )
 from sqlwright.sql.dialects import DUCKDB
-from sqlwright.sql.tokens import quote_text
 
 if TYPE_CHECKING:
     from sqlwright.database.files.excel.workbook import Found
@@ -88,15 +87,16 @@ def _of_sheet(
     )
     if layout is None:
         return {"name": name, "left_out": "it is empty"}
-    data = [
-        row
-        for row in rows[layout.first : layout.end]
-        if any(row[at] is not None for at in layout.columns)
-    ]
-    said, end = reading.get("total_row"), layout.end
-    total = said if said is not None else bool(data) and is_total(data, layout.columns)
-    if total:
-        data, end = data[:-1], end - 1
+    places = [
+        at for at in range(layout.first, layout.end)
+        if any(rows[at][column] is not None for column in layout.columns)
+    ]  # fmt: skip
+    said = reading.get("total_row")
+    taken, unsure = total_rows([rows[at] for at in places], layout.columns)
+    if said is not None:
+        taken, unsure = ((len(places) - 1,) if said and places else ()), ()
+    without = {places[at] for at in taken}
+    data = [rows[at] for at in places if at not in without]
     nulls = _nulls(reading.get("nulls") or (), layout.names)
     kinds = [
         kind_of_column(_value(row[at], those) for row in data)
@@ -105,8 +105,8 @@ def _of_sheet(
     return {
         "name": name, "names": layout.names, "types": [one.type for one in kinds],
         "filled": [one.filled for one in kinds], "missing": [one.missing for one in kinds],
-        "mixed": [one.mixed for one in kinds], "from_text": [one.from_text for one in kinds],
-        "header": layout.header, "first": layout.first, "end": end, "total": total and said is None,
+        "mixed": [one.mixed for one in kinds], "header": layout.header, "first": layout.first,
+        "end": layout.end, "without": sorted(without), "unsure": unsure,
         "columns": layout.columns, "nulls": [sorted(those) for those in nulls],
         "above": layout.above, "below": layout.below,
         "blank": layout.blank, "again": layout.again,
@@ -123,12 +123,17 @@ def _load(run: Run, made: Mapping[str, Any], part: Mapping[str, Any]) -> None:
     with opened(part["path"]) as book:
         for chunk in _chunks(book.sheet(part["sheet"]), part):
             columns = [
-                for_type(kind, [_value(row[at], those) for row in chunk])
-                for at, kind, those in zip(part["columns"], told, nulls, strict=True)
+                for_type(
+                    "VARCHAR" if name in part["values"] else kind,
+                    [_value(row[at], those) for row in chunk],
+                )
+                for at, kind, those, name in zip(
+                    part["columns"], told, nulls, part["names"], strict=True
+                )
             ]
             cast = ", ".join(
-                _cast(at, kind, column, part)
-                for at, (kind, column) in enumerate(zip(told, columns, strict=True))
+                part["values"].get(name, f"TRY_CAST({{c}} AS {kind})").replace("{c}", f"c{at}")
+                for at, (kind, name) in enumerate(zip(told, part["names"], strict=True))
             )
             given = ", ".join(f"unnest(?) AS c{at}" for at in range(len(columns)))
             run(
@@ -136,15 +141,6 @@ def _load(run: Run, made: Mapping[str, Any], part: Mapping[str, Any]) -> None:
                 f"SELECT {cast} FROM (SELECT {given})",
                 columns,
             )
-
-
-def _cast(at: int, kind: str, column: Sequence[object], part: Mapping[str, Any]) -> str:
-    """The expression that makes a cell of its column's type, or nothing where it is none."""
-    written = part["formats"].get("TIMESTAMP" if kind.startswith("TIMESTAMP") else kind)
-    if written and any(isinstance(cell, str) for cell in column):
-        parsed = f"try_strptime(c{at}, {quote_text(written)})"
-        return f"TRY_CAST(coalesce({parsed}, TRY_CAST(c{at} AS TIMESTAMP)) AS {kind})"
-    return f"TRY_CAST(c{at} AS {kind})"
 
 
 def _chunks(sheet: Sheet, part: Mapping[str, Any]) -> Iterator[list[list[Found | None]]]:
@@ -162,16 +158,16 @@ def _chunks(sheet: Sheet, part: Mapping[str, Any]) -> Iterator[list[list[Found |
 
 def _rows(sheet: Sheet, part: Mapping[str, Any]) -> Iterator[list[Found | None]]:
     """The rows of the table, one by one unless cells have to be filled from those above."""
-    if not part["merged"]:
-        for at, row in enumerate(sheet.rows):
-            if at >= part["end"]:
-                return
-            if at >= part["first"]:
-                yield without_blanks(row)
-        return
-    rows = [without_blanks(row) for row in sheet.rows]
-    filled_down(rows, sheet.merged, sheet.column)
-    yield from rows[part["first"] : part["end"]]
+    without = frozenset(part["without"])
+    rows: Iterable[list[Found | None]] = map(without_blanks, sheet.rows)
+    if part["merged"]:
+        rows = list(rows)
+        filled_down(rows, sheet.merged, sheet.column)
+    for at, row in enumerate(rows):
+        if at >= part["end"]:
+            return
+        if at >= part["first"] and at not in without:
+            yield row
 
 
 def _nulls(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
+from sqlwright.database.files.cells.reading import Said, read_columns
 from sqlwright.database.files.corrections import NAME, Correction, Corrections, SheetCorrection
 from sqlwright.database.files.sources import Source, readable_name
-from sqlwright.database.files.table import SheetPart, TableFile, size_of
+from sqlwright.database.files.sums import left_out_totals, unsure_total
+from sqlwright.database.files.table import Doubt, SheetPart, TableFile, size_of
 from sqlwright.database.files.together import together
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.errors import ConfigError
@@ -33,6 +36,7 @@ def sheet_tables(
     notes: list[str] = []
     said: set[str] = set()
     told = {path: _told(ask, path, corrections) for path in source.paths}
+    found: list[tuple[TableFile, dict[str, Any], SheetCorrection]] = []
     several = any(len(_with_tables(one)) > 1 for one in told.values())
     for path, one in told.items():
         notes += _left_out(path, one)
@@ -42,10 +46,9 @@ def sheet_tables(
             name = correction.table or (readable_name(sheet["name"]) if several else source.name)
             if correction.table is not None:
                 said.add(name)
-            table = _table(name, path, sheet, correction)
-            if correction.types:
-                table = _checked(ask, table, sheet)
-            tables.setdefault(name, []).append(table)
+            found.append((_table(name, path, sheet, correction), sheet, correction))
+    for table in _with_texts(ask, found):
+        tables.setdefault(table.name, []).append(table)
     made: list[TableFile] = []
     for name, parts in tables.items():
         made += _made(parts, said=name in said)
@@ -56,13 +59,14 @@ def sheet_tables(
 
 def _told(ask: Asking, path: Path, corrections: Corrections) -> dict[str, Any]:
     """A worker's word on a workbook. Raises ReadFailed."""
+    started = time.monotonic()
     asked = {"path": str(path), "readings": corrections.of(path).readings, "table": "told"}
     try:
         with ask({"workbook": asked}) as reader, reader.within(_SECONDS):
             ((text,),) = reader.rows("SELECT told FROM told")
     except READ_FAILURES as error:
         failure = read_failure(error)
-        if failure.kind == "interrupted":
+        if failure.kind == "interrupted" and time.monotonic() >= started + _SECONDS:
             message = f"reading it takes longer than {_SECONDS:g} s"
             raise ReadFailed(Failure("unavailable", message, "slow")) from None
         if failure.kind == "memory":
@@ -104,34 +108,79 @@ def _table(
     stored = tuple(zip(sheet["names"], sheet["types"], strict=True))
     columns = correction.applied(stored, f"{path.name}, sheet {sheet['name']},")
     names = tuple(own for own, _ in columns)
-    given = {"DATE": correction.dateformat, "TIMESTAMP": correction.timestampformat}
     part = SheetPart(
         path, sheet["name"], sheet["header"], sheet["first"], sheet["end"],
         tuple(sheet["columns"]), tuple(sheet["names"]), names, merged=bool(sheet["merged"]),
-        formats={kind: one for kind, one in given.items() if one is not None},
-        nulls=tuple(map(tuple, sheet["nulls"])),
+        nulls=tuple(map(tuple, sheet["nulls"])), without=tuple(sheet["without"]),
     )  # fmt: skip
     empty = zip(names, sheet["filled"], strict=True)
     return TableFile(
         name, "excel", (path,), columns, part.stored, {}, size=size_of((path,)), sheets=(part,),
         empty=frozenset(own for own, filled in empty if not filled),
         notes=tuple(_noticed(sheet, names, correction)),
+        doubts=tuple(Doubt(unsure_total(label)) for label in sheet["unsure"]),
     )  # fmt: skip
 
 
-def _checked(ask: Asking, table: TableFile, sheet: Mapping[str, Any]) -> TableFile:
-    """The same with notes of values that aren't of the types that the user gave."""
-    counted = ", ".join(f"count({DUCKDB.quoted(name)})" for name, _ in table.columns)
-    with ask({"sheets": [table.filled()]}) as reader, reader.within(_SECONDS):
-        (counts,) = reader.rows(f"SELECT {counted} FROM {DUCKDB.quoted(table.name)}")
-    notes = []
-    for (name, kind), count, filled in zip(table.columns, counts, sheet["filled"], strict=True):
-        if lost := filled - int(str(count)):
-            values = f"1 value that is no {kind} is" if lost == 1 else (
-                f"{lost:,} values that are no {kind} are"
-            )  # fmt: skip
-            notes.append(f"{name}: {values} left out.")
-    return replace(table, notes=(*table.notes, *notes))
+def _with_texts(
+    ask: Asking, found: Sequence[tuple[TableFile, dict[str, Any], SheetCorrection]]
+) -> Iterator[TableFile]:
+    """The tables, their columns of texts read as what those say."""
+    stored = [
+        replace(table, name=f"t{at}", columns=tuple(zip(
+            (name for name, _ in table.columns), sheet["types"], strict=True
+        )))
+        for at, (table, sheet, _) in enumerate(found)
+    ]  # fmt: skip
+    if not any("VARCHAR" in sheet["types"] or said.types for _, sheet, said in found):
+        yield from (table for table, _, _ in found)
+        return
+    with ask({"sheets": [table.filled() for table in stored]}) as reader, reader.within(_SECONDS):
+        for (table, sheet, correction), raw in zip(found, stored, strict=True):
+            yield _read(reader, table, raw, sheet, correction)
+
+
+def _read(
+    reader: DatabaseReader, table: TableFile, raw: TableFile, sheet: Mapping[str, Any],
+    correction: SheetCorrection,
+) -> TableFile:  # fmt: skip
+    renamed = dict(zip(sheet["names"], (name for name, _ in table.columns), strict=True))
+    types = {renamed[name]: kind for name, kind in correction.types.items()}
+    texts = [name for name, kind in raw.columns if kind == "VARCHAR" or name in types]
+    names = ", ".join(
+        f"CAST({column} AS VARCHAR) AS {column}" for column in map(DUCKDB.quoted, texts)
+    )
+    unfit = "empty" if correction.unfit == "leave_out" else correction.unfit
+    said = Said(types, None, None, None, correction.dateformat, correction.timestampformat, unfit)
+    if not texts:
+        return table
+    query = f"SELECT {names} FROM {DUCKDB.quoted(raw.name)}"
+    cells = read_columns(reader, query, texts, said)
+    marks = {name: one.marks for name, one in cells.items() if one.marks and one.kind != "VARCHAR"}
+    mixed = [name for name, is_so in zip(renamed.values(), sheet["mixed"], strict=True)
+             if is_so and cells[name].kind == "VARCHAR"]  # fmt: skip
+    typed = [name for name, one in cells.items() if one.kind != "VARCHAR" and name not in types]
+    notes = [
+        f"{what}: {', '.join(those)}."
+        for what, those in (
+            ("Columns that hold values of several kinds are text", mixed),
+            ("Numbers and dates that are written as text are read as such", typed),
+        )
+        if those
+    ]
+    notes += (f"{name}: {', '.join(those)} counts as no value." for name, those in marks.items())
+    values = {name: one.sql("{c}") for name, one in cells.items() if one.kind != "VARCHAR"}
+    return replace(
+        table,
+        columns=tuple((n, cells[n].kind if n in cells else kind) for n, kind in raw.columns),
+        sheets=tuple(replace(part, values=values) for part in table.sheets),
+        notes=(*table.notes, *notes),
+        doubts=(
+            *table.doubts,
+            *(Doubt(text, name) for name in texts for text in cells[name].doubts),
+        ),
+        details=tuple(text for one in cells.values() for text in one.details),
+    )
 
 
 def _noticed(
@@ -142,8 +191,8 @@ def _noticed(
         yield f"Rows above the header that are left out: {sheet['above']}."
     if sheet["below"]:
         yield f"Rows below the table that are left out: {sheet['below']}."
-    if sheet["total"]:
-        yield "The last row is left out: it has the sums of the others."
+    if sheet["without"] and correction.total_row is None:
+        yield left_out_totals(len(sheet["without"]))
     if sheet["merged"]:
         yield "Cells merged over several rows have their value in each of them."
     blank = [name for name, stored in zip(names, sheet["blank"], strict=True) if stored]
@@ -151,13 +200,6 @@ def _noticed(
         yield f"Columns without a name: {', '.join(blank)}."
     if sheet["again"]:
         yield f"Names that come more than once have a number: {', '.join(sheet['again'])}."
-    for key, what in (
-        ("mixed", "Columns that hold values of several kinds are text"),
-        ("from_text", "Numbers and dates that are written as text are read as such"),
-    ):
-        those = [name for name, is_so in zip(names, sheet[key], strict=True) if is_so]
-        if those:
-            yield f"{what}: {', '.join(those)}."
     for name, missing in zip(names, sheet["missing"], strict=True):
         if missing:
             yield f"{name}: {', '.join(missing)} counts as no value."
