@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sqlwright.protocols import Context, Run, Workspace
@@ -9,6 +11,8 @@ from sqlwright.schema import SchemaView
 from sqlwright.steps.selection.critic import CriticSelection, nearest
 from sqlwright.steps.selection.first_valid import FirstValid
 from sqlwright.types import (
+    Account,
+    AskedPhrase,
     Candidate,
     ColumnLink,
     ExecutionError,
@@ -17,6 +21,7 @@ from sqlwright.types import (
     Question,
     State,
     TableLink,
+    Veto,
 )
 from tests.scripted import ScriptedCritic
 
@@ -55,6 +60,27 @@ def test_candidates_with_one_result_are_right_together(shop_workspace: Workspace
     assert state.selected is not None
     assert state.selected.sql == "b"
     assert [c.confidence for c in state.candidates] == [0.5, 0.5, 0.3]
+
+
+def test_a_faulty_candidate_comes_behind_every_sound_one(shop_workspace: Workspace) -> None:
+    critic = ScriptedCritic({"a": 0.9, "b": 0.1, "c": 0.2})
+    faulty = replace(ran("a", 1), vetoes=(Veto("value", "It leaves out Rome."),))
+    state = judged(shop_workspace, critic, faulty, ran("b", 2), ran("c", 3))
+    assert state.selected is not None
+    assert (state.selected.sql, state.confidence) == ("c", 0.2)
+    assert [c.confidence for c in state.candidates] == [pytest.approx(0.198), 0.1, 0.2]
+    only = judged(shop_workspace, critic, faulty)
+    assert only.confidence == 0.45
+
+
+def test_of_equally_probable_ones_the_one_that_answers_more_wins(
+    shop_workspace: Workspace,
+) -> None:
+    word = AskedPhrase("word", "towns", (0, 5), doubt=0.25)
+    partly = replace(ran("a", 1), account=Account((word,)))
+    state = judged(shop_workspace, ScriptedCritic({"a": 0.4, "b": 0.4}), partly, ran("b", 2))
+    assert state.selected is not None
+    assert state.selected.sql == "b"
 
 
 def test_a_critic_that_cant_be_relied_on_says_so_with_the_answer(shop_workspace: Workspace) -> None:

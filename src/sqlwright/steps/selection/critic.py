@@ -16,6 +16,9 @@ COLUMNS_EACH = 4
 """Columns named of each table at most."""
 MISSING = 3
 """Words named at most that nothing explains."""
+BEHIND = 0.99
+"""Most of the surest sound candidate's probability that a faulty one may have, as a part of it;
+chosen."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +109,13 @@ def _as_meant(candidate: Candidate) -> Candidate:
 
 
 def _agreed(candidates: Sequence[Candidate], judgements: Sequence[float]) -> list[Candidate]:
-    """The candidates with their probabilities, surest first; those with the same result get the
-    best of them: they are right or wrong together. Those with a fault come behind."""
+    """The candidates with their probabilities, in the one order in which they are shown: those
+    without a fault first, then by the probability, then by how little of the question they leave
+    unanswered, then as they were written.
+
+    Those with the same result get the best of their probabilities: they are right or wrong
+    together. That of a faulty one is below that of the surest sound one.
+    """
     order = sorted(range(len(candidates)), key=lambda place: -judgements[place])
     together: dict[str, float] = {}
     for group in group_by_result(candidates[place] for place in order):
@@ -117,7 +125,17 @@ def _agreed(candidates: Sequence[Candidate], judgements: Sequence[float]) -> lis
         replace(one, confidence=held(one, min(max(together[one.id], 0.0), 1.0)))
         for one in (candidates[place] for place in order)
     ]
-    return sorted(sure, key=lambda one: -(one.confidence or 0.0))
+    sound = max((one.confidence or 0.0 for one in sure if not one.vetoes), default=1.0)
+    sure = [
+        replace(one, confidence=min(one.confidence or 0.0, BEHIND * sound)) if one.vetoes else one
+        for one in sure
+    ]
+    return sorted(sure, key=lambda one: (-(one.confidence or 0.0), _left(one)))
+
+
+def _left(candidate: Candidate) -> float:
+    """The doubt by what of the question a candidate leaves out, in [0, 1]."""
+    return 0.0 if candidate.account is None else candidate.account.doubt
 
 
 def _place(candidates: Sequence[Candidate], one: Candidate) -> int:
