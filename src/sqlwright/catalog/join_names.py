@@ -104,7 +104,7 @@ def _keys_by_form(
             continue
         for column in table.columns:
             ref = ColumnRef(table.name, column.name)
-            primary = sole_key(table, column.name)
+            primary = sole_key(table, column.name) or _undeclared_key(table, column.name, is_unique)
             if not primary and (column.name in table.primary_key or not is_unique(ref)):
                 continue  # part of a key is no key, even where its few values differ
             owner, parts = words(table.own_name), words(column.name)
@@ -154,6 +154,19 @@ def _forms(key: _Key) -> Iterator[tuple[str, float, str, bool]]:
 def sole_key(table: Table, column: str) -> bool:
     """True if a column alone is its table's primary key."""
     return tuple(map(str.casefold, table.primary_key)) == (column.casefold(),)
+
+
+def _undeclared_key(table: Table, column: str, is_unique: Callable[[ColumnRef], bool]) -> bool:
+    """True if a table that declares no key has one by a column's name, `ticker_id` of tickers, and
+    by its values, each of which is another."""
+    if table.primary_key or table.kind == "view":
+        return False
+    is_key = words(column)[-1:] and words(column)[-1] in KEY_WORDS
+    return (
+        bool(is_key)
+        and names_its_table(table.own_name, column)
+        and is_unique(ColumnRef(table.name, column))
+    )
 
 
 def names_its_table(table: str, column: str) -> bool:
