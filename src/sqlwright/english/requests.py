@@ -11,11 +11,20 @@ What isn't certain is no order. The database can't be written through in any cas
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sqlwright.english.vocabulary import vocabulary
+from sqlwright.english.vocabulary import (
+    DEEDS,
+    FUNCTION_WORDS,
+    GENERAL_WORDS,
+    KEY_WORDS,
+    OPERATION_WORDS,
+    POLITE,
+    vocabulary,
+)
+from sqlwright.english.words import singular
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*'(?!\w)")
 _WORD = re.compile(r"\w+(?:[-'’.,]\w+)*")
@@ -60,7 +69,22 @@ _QUESTION = vocabulary(
     """are did do does had has have how if is that was were what what's when where which who whom
     whose why"""
 )
+_DUPLICATES = vocabulary("blanks duplicate duplicates nulls outliers")
+_FURTHER = vocabulary("and as at by for from in into on to until with")
+"""Words that say more of what is to be done with a thing."""
+_DONE = ("ed", "d", "ing", "er", "or", "ee", "al", "ation", "ion", "ment")
+"""Endings of words for what was done, and for who does it or to whom it is done."""
 _LINKS = _CONTENT | _QUESTION | vocabulary("about at from in on without")
+_LINKS_ON = (_QUESTION - {"do", "if"}) | vocabulary("listing showing that whether")
+"""Words that go on to ask or describe."""
+_ASKING_VERBS = (
+    OPERATION_WORDS | POLITE
+    | vocabulary(
+        """assume build choose consider define describe draw estimate forecast generate guess
+        imagine pick predict prepare produce quite rather recommend sketch suggest write"""
+    )
+)  # fmt: skip
+"""First words that ask for an answer."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +111,17 @@ class _Clause:
         return tuple(word.lower().replace("’", "'") for word in self.words[1:])
 
 
-def ordered_change(text: str) -> str | None:
+def ordered_change(text: str, names: Collection[str] = frozenset()) -> str | None:
     """The thing that an order would change, in the text's own words; empty where it doesn't say,
-    None when the text is no such order."""
+    None when the text is no such order. `names` are the words in the singular that tables and
+    columns are called by; with them orders in a business's own words are seen, too."""
     plain = _QUOTED.sub(lambda found: "Q".ljust(len(found[0])), text)
     clauses = list(_clauses(plain))
     if not clauses:
         return None
     last = clauses[-1]
+    if names and len(clauses) == 1 and last.object and _is_own_order(last, names):
+        return ""
     order = _ORDERS.get(last.verb)
     if order is None or not last.object or _is_shown(last.object):
         return None
@@ -150,6 +177,32 @@ def _is_shown(words: Sequence[str]) -> bool:
     return not _SHOWN.isdisjoint(words) or any(
         word in _LAID_OUT and following in _CONTENT for word, following in pairwise(words)
     )
+
+
+def _is_own_order(clause: _Clause, names: Collection[str]) -> bool:
+    """True of the order of a business: `book a room`, `close task 5`, `archive all tasks`, `remove
+    duplicates from customers`. Its first word is a verb by what follows it, or by the names of what
+    was done to things."""
+    verb, words = clause.verb, clause.object
+    if verb in _ORDERS and words[-2:-1] in {("from",), ("in",)} and singular(words[-1]) in names:
+        return not _DUPLICATES.isdisjoint(words[:1])
+    if not verb.isalpha() or _is_shown(words) or not _LINKS_ON.isdisjoint(words):
+        return False
+    done, shows = _is_done_here(verb, names), verb in _SHOW | _QUESTION | FUNCTION_WORDS
+    thing = words[1:] if words[0] in _DETERMINERS else words
+    numbered = len(thing) > 1 and any(map(str.isdigit, thing[1])) and thing[0] not in KEY_WORDS
+    if numbered and singular(thing[0]) in names and _FURTHER.issuperset(thing[2:3]):
+        return not shows and (done or verb in _ORDERS.keys() | DEEDS | GENERAL_WORDS)
+    if shows or verb in _ASKING_VERBS:
+        return False
+    return len(words) > 1 and (words[0] in {"a", "an"} or (words[0] in _DETERMINERS and done))
+
+
+def _is_done_here(verb: str, names: Collection[str]) -> bool:
+    """True if names of a schema say that it is done: `closed_at`, `assignee_id`, `bookings`."""
+    base = verb.removesuffix("e")
+    done = {f"{start}{ending}" for start in (verb, base) for ending in _DONE}
+    return verb not in names and not done.isdisjoint(names)
 
 
 def _is_definite(clause: _Clause) -> bool:

@@ -108,6 +108,37 @@ def test_a_refused_write_suggests_to_look_instead(order: str, look: str) -> None
     assert refusal.suggestion.endswith(look)
 
 
+@pytest.mark.parametrize(
+    ("ask", "reason"),
+    [
+        ("Book a room for customer 3", "write"),
+        ("Ship order 12", "write"),
+        ("Cancel order 5", "write"),
+        ("Order 12 pens for customer 3", None),
+        ("Remove duplicates from customers", "write"),
+        ("Remove duplicates from the list of cities", None),
+        ("List cancelled orders", None),
+        ("Order the customers by name", None),
+        ("Customers with a name", None),
+        ("Line 3 of order 5", None),
+        ("order id 12 lines", None),
+        ("Pick a customer whose order is late", None),
+    ],
+)
+def test_an_order_in_a_businesss_own_words(
+    ask: str, reason: str | None, shop_workspace: Workspace
+) -> None:
+    refusal = screen_request(Question(ask), shop_workspace.schema)
+    assert (refusal.reason if refusal else None) == reason
+
+
+def test_no_question_is_answered_by_one_that_can_be_asked(shop_workspace: Workspace) -> None:
+    refusal = screen_request(Question(" ?"), shop_workspace.schema)
+    assert refusal is not None
+    table = shop_workspace.schema.tables[0].name
+    assert refusal.suggestion.endswith(f"for example: how many rows are in {table}?")
+
+
 def test_every_refusal_says_what_to_do() -> None:
     for ask in ("", "drop table x", "Wie viele Kunden gibt es?", "x" * 20_000):
         refusal = screen_request(Question(ask), english_only=True)

@@ -14,7 +14,9 @@ from typing import ClassVar
 
 from sqlwright.english.languages import foreign_language
 from sqlwright.english.requests import ordered_change
+from sqlwright.english.words import singular, split_name
 from sqlwright.protocols import Context, Step
+from sqlwright.schema import Schema
 from sqlwright.sql.pieces.changes import holds_change
 from sqlwright.types import Question, Refusal, State
 
@@ -24,11 +26,14 @@ LONGEST_SUGGESTION = 120
 """Characters of a request at most that are repeated in a suggestion; chosen."""
 
 
-def screen_request(question: Question, *, english_only: bool = False) -> Refusal | None:
+def screen_request(
+    question: Question, schema: Schema | None = None, *, english_only: bool = False
+) -> Refusal | None:
     """The refusal of a request that no reading of a database can answer; None when it may be a
     question.
 
-    `english_only` is for a parser that reads no other language.
+    With the schema orders in a business's own words are seen, too, and a question is suggested that
+    it can answer. `english_only` is for a parser that reads no other language.
     """
     text = question.text
     if len(text) > MAX_CHARACTERS:
@@ -41,9 +46,9 @@ def screen_request(question: Question, *, english_only: bool = False) -> Refusal
         return Refusal(
             "empty",
             "There is no question.",
-            "Ask about the data, for example: how many rows does each table have?",
+            f"Ask about the data{_example(schema)}",
         )
-    changed = "" if holds_change(text) else ordered_change(text)
+    changed = "" if holds_change(text) else ordered_change(text, _names(schema))
     if changed is not None:
         return Refusal(
             "write",
@@ -59,6 +64,23 @@ def screen_request(question: Question, *, english_only: bool = False) -> Refusal
             "(-m provider/model) reads other languages too.",
         )
     return None
+
+
+def _names(schema: Schema | None) -> frozenset[str]:
+    """The words in the singular that a schema's tables and columns are called by."""
+    tables = () if schema is None else schema.tables
+    names = [name for one in tables for name in (one.own_name, *(c.name for c in one.columns))]
+    return frozenset(singular(word) for name in names for word in split_name(name))
+
+
+def _example(schema: Schema | None) -> str:
+    """A question about the first table, to be suggested; a full stop without one."""
+    tables = () if schema is None else schema.tables
+    first = next((one for one in tables if one.kind == "table"), None)
+    if schema is None or first is None:
+        return "."
+    called = " ".join(split_name(schema.spoken(first.name)))
+    return f", for example: how many rows are in {called}?"
 
 
 def _instead_of_writing(changed: str) -> str:
@@ -82,5 +104,6 @@ class ScreenRequest(Step):
         context.run.check()
         if state.refusal is not None:
             return state
-        refusal = screen_request(state.question, english_only=self.english_only)
+        schema = state.view.schema
+        refusal = screen_request(state.question, schema, english_only=self.english_only)
         return state if refusal is None else state.evolve(refusal=refusal)
