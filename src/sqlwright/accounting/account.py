@@ -150,7 +150,9 @@ class _Work:
                 there = self.said.has_number(one.worth) or (
                     one.worth <= 1 and self._bounds_otherwise()
                 )
-                answer = self.text[slice(*one.span)] if there else ""
+                said = self.text[slice(*one.span)]
+                # The 100 of meter_100 is part of a name.
+                answer = said if there or said in self.said.stems else ""
                 yield self._phrase("number", one.span, answer)
 
     def cues(self) -> Iterator[AskedPhrase]:

@@ -109,7 +109,7 @@ class Said:
         """True if a number is there, in some unit or as the next one of a strict bound."""
         next_one = self.bounds or bool(self.facts.limits)
         return any(
-            _same_amount(worth, one) or (next_one and abs(worth - one) == 1) for one in self.numbers
+            same_amount(worth, one) or (next_one and abs(worth - one) == 1) for one in self.numbers
         ) or any(f"{worth:g}" in text or _is_beside(f"{worth:g}", text) for text in self.texts)
 
     def has_time(self, first: str, last: str) -> str:
@@ -247,7 +247,7 @@ def _is_beside(iso: str, text: str) -> bool:
     return is_bound(iso, ">", [text]) or is_bound(iso, "<", [text])
 
 
-def _same_amount(asked: float, there: float) -> bool:
+def same_amount(asked: float, there: float) -> bool:
     """True if two numbers are the same in some unit."""
     if not asked or not there:
         return asked == there

@@ -239,3 +239,21 @@ def phrases(
 def readable(names: Iterable[str]) -> str:
     """Identifiers as words, for an embedding: `hire_dt` gives `hire dt`."""
     return " ".join(" ".join(split_name(name)) or name for name in names)
+
+
+LONGEST_VALUE = 6
+"""Words of such a value at most: longer ones are sentences. Chosen."""
+
+
+def part_of(phrase: str, value: str) -> str:
+    """The part of a value that a phrase's words, in the plural or not, are; empty where they don't
+    stand in it one after another, behind others."""
+    wanted = [singular(word.text) for word in tokens(phrase)]
+    held = tokens(value)
+    if not len(wanted) < len(held) <= LONGEST_VALUE:
+        return ""
+    for start in range(1, len(held) - len(wanted) + 1):
+        part = held[start : start + len(wanted)]
+        if [singular(word.text) for word in part] == wanted:
+            return value[part[0].start : part[-1].end]
+    return ""

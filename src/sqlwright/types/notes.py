@@ -39,8 +39,9 @@ class Note:
 
 
 VetoKind = Literal[
-    "all", "constant", "date", "join", "moment", "name", "negation", "null", "operation", "place",
-    "round", "shown", "text", "unanswered", "unit", "value", "year",
+    "all", "amount", "both", "constant", "date", "flag", "join", "key", "moment", "name",
+    "negation", "null", "number", "operation", "place", "round", "shown", "text", "unanswered",
+    "unit", "value", "window", "year",
 ]  # fmt: skip
 
 

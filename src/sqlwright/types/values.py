@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from sqlwright.schema import ColumnRef
 
+WITHIN = 0.955
+"""Similarity given to a value of which a phrase is the end or an inner part; chosen."""
+
 
 @dataclass(frozen=True, slots=True)
 class ValueMatch:

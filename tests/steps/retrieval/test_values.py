@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from sqlwright.english.words import part_of
 from sqlwright.errors import Cancelled
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
 from sqlwright.protocols import Context, Run, Workspace
@@ -255,3 +256,18 @@ def test_the_step_stops_when_the_run_has(index: DiskValueIndex) -> None:
 )
 def test_a_year_is_no_postal_code(index: DiskValueIndex, text: str, expected: list[str]) -> None:
     assert [m.value for m in retrieve_values(Question(text), index) if m.score >= 1] == expected
+
+
+@pytest.mark.parametrize(
+    ("phrase", "value", "part"),
+    [
+        ("hypertension", "Essential hypertension", "hypertension"),
+        ("Fractures", "Open fracture of the wrist", "fracture"),
+        ("kidney disease", "Chronic kidney disease (stage 2)", "kidney disease"),
+        ("asthma", "Asthma", ""),
+        ("printer", "Printer on fire", ""),
+        ("hip", "he has hurt his hip in the park last week", ""),
+    ],
+)
+def test_a_phrase_is_found_within_a_value(phrase: str, value: str, part: str) -> None:
+    assert part_of(phrase, value) == part

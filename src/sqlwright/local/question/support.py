@@ -180,7 +180,8 @@ def support(
     for match in values:
         if match.span is None:
             continue
-        meant = _is_meant(question.text, match.span)
+        part = " " in match.value.strip() and " " not in match.phrase  # found by a word of its own
+        meant = part or _is_meant(question.text, match.span)
         for row, token in enumerate(asked.tokens):
             if token.within(match.span):
                 by_value[row] = max(by_value[row], match.score)

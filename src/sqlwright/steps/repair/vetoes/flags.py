@@ -5,14 +5,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlwright.english.cues import NOT
 from sqlwright.english.vocabulary import FUNCTION_WORDS
 from sqlwright.english.words import split_name, stem
 from sqlwright.form import nodes as f
-from sqlwright.form.walking import exchanged, inside
+from sqlwright.form.walking import exchanged, inside, own_tables
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.vetoes.reading import Finding, Reading, negated_at
+from sqlwright.steps.repair.vetoes.reading import (
+    FOUND,
+    Finding,
+    Reading,
+    column_words,
+    name_of,
+    negated_at,
+    with_condition,
+)
 from sqlwright.types import Veto
 
 _SHORT_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
@@ -81,6 +90,69 @@ def opposite_flag(form: f.Query, read: Reading) -> Iterator[Finding]:
         done = f"{column.ref} is {read.shown(column.ref, wanted.value)}, as the question says"
         meant = f.Comparison("=", column, wanted)
         yield Finding(Veto("negation", told, done), exchanged(form, comparison, meant))
+
+
+def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """“Posting accounts” that aren't told from the others: the question names a flag, and the
+    query shows or counts it, or leaves it out, instead of going by it."""
+    if not isinstance(form, f.Select) or form.derived or _OF_FLAG.search(read.question):
+        return
+    said = {stem(word.text) for word in read.words}
+    goes_by = (form.where, form.having, form.group_by, form.order_by)
+    used = set(inside((*goes_by, tuple(inside(form.items, f.Conditional))), f.Column))
+    added = [one for one in inside(form.items, f.Aggregate) if one.function in {"sum", "avg"}]
+    used |= {column for one in added for column in inside(one, f.Column)}
+    tables = own_tables(form) | {star.table for star in inside(form.items, f.Star) if star.table}
+    for ref in read.schema.columns:
+        column = f.Column(ref)
+        if ref.table not in tables or column in used:
+            continue
+        values = flag_values(ref, read)
+        asked = None if values is None else flag_asked(ref, read)
+        if values is None or asked is None or not _words(ref) <= said:
+            continue
+        if any(_words(ref) & column_words(one.ref) for one in used) or _is_stored(ref, read):
+            continue
+        if column in form.items and _ASKS_WHAT.search(read.question):
+            continue
+        shown = read.shown(ref, values[asked])
+        told = f"the question names {ref}, and this query doesn't go by it"
+        where = f.Comparison("=", column, f.Literal(values[asked]))
+        mended = with_condition(_without(form, column, read), where)
+        yield Finding(Veto("flag", told, f"{ref} is {shown}, as the question says"), mended)
+
+
+_OF_FLAG = re.compile(
+    r"^\s*(?:is|are|was|were|do|does|did)\b|\b(?:whether|flags?|or not|status)\b", re.IGNORECASE
+)
+"""Words of a question that asks for yes or no itself."""
+_ASKS_WHAT = re.compile(r"^\s*what\b|\b(?:of|for)\s+(?:each|every|all|the)\b", re.IGNORECASE)
+"""Words of a question that asks for columns rather than for things."""
+
+
+def _words(ref: ColumnRef) -> frozenset[str]:
+    return frozenset(stem(word) for word in split_name(ref.column) if word not in FUNCTION_WORDS)
+
+
+def _is_stored(ref: ColumnRef, read: Reading) -> bool:
+    """True if the question says a flag's name within a stored value."""
+    spans = [match.span for match in read.values if match.span and match.score >= FOUND]
+    named = (word for word in read.words if stem(word.text) in _words(ref))
+    return any(word.within(span) for word in named for span in spans)
+
+
+def _without(form: f.Select, column: f.Column, read: Reading) -> f.Select:
+    """The query without a flag among what it shows: it counts rows, or shows their names."""
+    table = read.schema.table(column.ref.table)
+    name = None if table is None else name_of(table)
+    items: list[f.Expression | f.Star] = []
+    for item in form.items:
+        if isinstance(item, f.Aggregate) and item.operand == column:
+            items.append(f.Aggregate("count", f.Star(column.ref.table)))
+        elif item != column:
+            items.append(item)
+    shown = tuple(items) or ((f.Column(name),) if name else (f.Star(column.ref.table),))
+    return replace(form, items=shown, distinct=form.distinct and bool(items))
 
 
 def _leaves_out(form: f.Query) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 
-from sqlwright.english.vocabulary import NAMING_WORDS
 from sqlwright.english.words import stem
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
+    NAMES,
     Finding,
     Reading,
     column_words,
@@ -18,8 +19,6 @@ from sqlwright.steps.repair.vetoes.reading import (
     conjuncts,
 )
 from sqlwright.types import Veto
-
-_NAMES = frozenset(map(stem, NAMING_WORDS))
 
 
 def null_in_list(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -57,6 +56,40 @@ def _compared(column: f.Column, part: f.Condition) -> tuple[f.Condition, ...]:
         case f.Between(operand) | f.InList(operand) | f.Like(_, operand) if operand == column:
             return (part,)
     return ()
+
+
+def no_row_has_both(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """“Suppliers in Germany and France” as those that are in both: a row has one country."""
+    first = form if isinstance(form, f.Select) else form.left
+    if not isinstance(first, f.Select):
+        return
+    parts = conjuncts(first.where)
+    if isinstance(form, f.SetOperation):
+        theirs = conjuncts(form.right.where)
+        new = [part for part in theirs if part not in parts]
+        alike = replace(first, where=None) == replace(form.right, where=None)
+        if form.operator != "intersect" or not alike or len(new) != 1 or len(parts) != len(theirs):
+            return
+        parts = (*parts, *new)
+    for one, other in combinations(parts, 2):
+        match one, other:
+            case f.Comparison("=", f.Column(ref) as column, f.Literal() as value), f.Comparison(
+                "=", f.Column() as same, f.Literal() as second
+            ) if column == same and (first is form or _tells_apart(first, ref, read)):
+                either = f.InList(column, (value, second))
+                kept = tuple(either if part == one else part for part in parts if part != other)
+                told = f"{ref} has to equal two values at once, which it can in no row"
+                mended = replace(first, where=conjunction(kept))
+                yield Finding(Veto("both", told, f"either value of {ref} counts"), mended)
+
+
+def _tells_apart(form: f.Select, ref: ColumnRef, read: Reading) -> bool:
+    """True if what is shown tells the rows of a column's table apart."""
+    shown = [item.ref for item in form.items if isinstance(item, f.Column)]
+    profiles = [read.profile(one) for one in shown]
+    return {one.table for one in shown} == {ref.table} and any(
+        one is not None and one.distinct >= one.rows - one.nulls for one in profiles
+    )
 
 
 def excludes_all(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -155,4 +188,4 @@ def _names_rows(ref: ColumnRef, read: Reading) -> bool:
     """True if a column stands for its table's rows, as a name does. One that the question asks for
     itself, such as the countries that have no stadium, stands for its own values."""
     words = column_words(ref)
-    return bool(words & _NAMES) or not words & {stem(word.text) for word in read.words}
+    return bool(words & NAMES) or not words & {stem(word.text) for word in read.words}

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
-from sqlwright.english.cues import LATER_PLACE, LATER_PLACES, ROUNDED
+from sqlwright.english.cues import (
+    LATER_PLACE,
+    LATER_PLACES,
+    ROUNDED,
+    RUN,
+    SHARE,
+    one_of,
+    whole_words,
+)
 from sqlwright.english.vocabulary import NUMBERS
 from sqlwright.english.words import stem
 from sqlwright.form import nodes as f
@@ -44,6 +53,40 @@ def lacking(form: f.Query, read: Reading) -> Iterator[Finding]:
 def _asks_for_others(operation: Operation, question: str) -> bool:
     """True if the question asks for other operations, too."""
     return any(one is not operation and one.asked.search(question) for one in OPERATIONS)
+
+
+_ASKS_FOR_WINDOW = whole_words(
+    rf"rank\w*|positions?|places?|so far|to date|ytd|moving|rolling|growth|change\w*|grow\w*"
+    rf"|differences?|differ|increase\w*|decrease\w*|month over month|compar\w+"
+    rf"|of (?:the )?total"
+    rf"|number(?:ed|ing)|quartiles?|deciles?|ntile|percentiles?|average|prior|following|earlier"
+    rf"|later|before|after|lag|lead|within|accumulat\w*|top|first|last|{one_of((*SHARE, *RUN))}"
+)
+"""Words of a question that may ask for what a window works out."""
+
+
+def unasked_window(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A running total or a rank beside, or in place of, what was asked for."""
+    if not isinstance(form, f.Select) or _ASKS_FOR_WINDOW.search(read.question):
+        return
+    items = tuple(dict.fromkeys(item for one in form.items for item in _without_window(one)))
+    if items != form.items:
+        told = "it works out a running total or rank, which nothing in the question asks for"
+        mended = replace(form, items=items) if items else None
+        yield Finding(Veto("window", told, "shown without a running total or rank"), mended)
+
+
+def _without_window(item: f.Expression | f.Star) -> list[f.Expression | f.Star]:
+    """What is shown where a window isn't: the aggregate that it runs over, or nothing."""
+    if not any(True for _ in inside(item, f.Window)):
+        return [item]
+    if not isinstance(item, f.Window) or item.operand is None or item.function == "ntile":
+        return []
+    if any(True for _ in inside(item.operand, f.Aggregate)):
+        return [item.operand]
+    if item.function in {"count", "sum", "avg", "min", "max"}:
+        return [f.Aggregate(cast("f.AggregateName", item.function), item.operand)]
+    return []
 
 
 def later_place(form: f.Query, read: Reading) -> Iterator[Finding]:

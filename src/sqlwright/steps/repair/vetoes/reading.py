@@ -9,6 +9,7 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sqlwright.english.vocabulary import NAMING_WORDS
 from sqlwright.english.words import Token, split_name, stem, tokens
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
@@ -16,7 +17,7 @@ from sqlwright.form.facts import form_facts
 from sqlwright.form.stored import Formats
 from sqlwright.form.walking import inside, own, own_tables
 from sqlwright.protocols import Workspace
-from sqlwright.schema import ColumnRef, Schema
+from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.sql.declared_types import type_class
 from sqlwright.sql.hazards.held import held
 from sqlwright.types import Cell, State, ValueMatch, Veto
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
 SEARCHED = 60
 """Most stored values looked at for a name that the query doesn't use; chosen."""
+FOUND = 0.95
+"""Least similarity, in [0, 1], of a phrase of the question and a stored value it names; chosen."""
+_NAMES = tuple(map(stem, NAMING_WORDS))
+NAMES = frozenset(_NAMES)
+"""The stems of words for columns that name rows for people."""
 SUMMABLE = frozenset({"number_text", "year"})
 """Formats of texts that SQLite adds up as the numbers they are."""
 
@@ -212,3 +218,13 @@ def with_condition(form: f.Query, condition: f.Condition) -> f.Query | None:
     if not isinstance(form, f.Select) or form.derived:
         return None
     return replace(form, where=conjunction((*conjuncts(form.where), condition)))
+
+
+def name_of(table: Table) -> ColumnRef | None:
+    """The column that names a table's rows: the first that is called a name."""
+    for word in _NAMES:
+        for column in table.columns:
+            ref = ColumnRef(table.name, column.name)
+            if word in column_words(ref):
+                return ref
+    return None

@@ -10,10 +10,11 @@ from itertools import groupby
 from sqlwright.english.cues import BETWEEN_EQUALS, NEGATION_BEFORE, is_done
 from sqlwright.english.dates import moments
 from sqlwright.english.vocabulary import FUNCTION_WORDS, MONTHS, OPERATION_WORDS
-from sqlwright.english.words import singular, split_name, stem, tokens
+from sqlwright.english.words import part_of, singular, split_name, stem, tokens
 from sqlwright.form import nodes as f
-from sqlwright.form.walking import inside, selects
+from sqlwright.form.walking import exchanged, inside, selects
 from sqlwright.steps.repair.vetoes.reading import (
+    FOUND,
     Finding,
     Reading,
     column_words,
@@ -26,9 +27,7 @@ from sqlwright.steps.repair.vetoes.reading import (
 )
 from sqlwright.steps.repair.vetoes.units import measured_spans
 from sqlwright.types import ValueMatch, Veto
-
-FOUND = 0.95
-"""Least similarity, in [0, 1], of a phrase of the question and a stored value it names; chosen."""
+from sqlwright.types.values import WITHIN
 
 
 def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -54,7 +53,33 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
             continue
         if everyday and is_done(read.question, span):
             continue
-        yield _finding(best, form, read)
+        yield _finding(best, form, read, _several(best, read))
+
+
+def several_hold(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """One of several stored values that hold a phrase among other words, where the phrase asks for
+    all of them: a `Type 1` for every kind of diabetes."""
+    for comparison in inside(form, f.Comparison):
+        column, literal = comparison.left, comparison.right
+        if not isinstance(column, f.Column) or not isinstance(literal, f.Literal):
+            continue
+        named = [m for m in read.values if (m.column, m.value) == (column.ref, literal.value)]
+        wanted = _several(named[0], read) if named and comparison.operator == "=" else None
+        if wanted is not None:
+            told = f"“{named[0].phrase}” is part of several values of {column.ref}"
+            done = f"“{named[0].phrase}” is looked for in {column.ref}"
+            yield Finding(Veto("value", told, done), exchanged(form, comparison, wanted))
+
+
+def _several(match: ValueMatch, read: Reading) -> f.Like | None:
+    """The condition for all values that a phrase is a part of; None where it isn't, or of one."""
+    if match.score != WITHIN:
+        return None
+    same = [one for one in read.values if (one.column, one.span) == (match.column, match.span)]
+    if len(same) < 2:
+        return None
+    part = part_of(match.phrase, match.value)
+    return f.Like("contains", f.Column(match.column), f.Literal(part))
 
 
 def _is_near(table: str, tables: set[str], read: Reading) -> bool:
