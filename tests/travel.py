@@ -43,7 +43,8 @@ class Travelled:
         sys.setprofile(self._note)
         threading.setprofile(self._note)
         try:
-            patient = ["repair.execution_guided.seconds=60"]  # however busy this machine is
+            # However busy this machine is.
+            patient = ["repair.execution_guided.seconds=60", "repair.veto.seconds=60"]
             with sqlwright.open(file, home=folder, recipe="local", overrides=patient) as shop:
                 self.answer = shop.ask(QUESTION)
         finally:

@@ -22,7 +22,7 @@ from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.steps.retrieval.other_forms.coded import Meanings, coded_values, meanings_of
 from sqlwright.steps.retrieval.other_forms.named import OtherForm, is_of_kind, other_forms
-from sqlwright.steps.retrieval.other_forms.within import held_within, schema_words
+from sqlwright.steps.retrieval.other_forms.within import held_within
 from sqlwright.types import Question, State, ValueMatch
 
 SKIPPED = STOP_WORDS | SHOWING
@@ -129,14 +129,14 @@ def retrieve_values(
     threshold: float = 0.82,
     quoted_threshold: float = 0.6,
     longest: int = 6,
-    named: frozenset[str] | None = None,
+    schema: Schema | None = None,
 ) -> tuple[ValueMatch, ...]:
     """Stored values that phrases of the question resemble, best first, each value once a column.
 
     A phrase must be at least `threshold` alike (`quoted_threshold` when it stands in quotes), or
     another form of the value (`other_forms`), which then scores OTHER_FORM.
     Of overlapping phrases, the longer one that equals a stored value beats the shorter ones. With
-    `named`, the stems of the schema's words, values count, too, that a phrase is a part of.
+    the schema values count, too, that a phrase is a part of.
     """
     phrases = phrases_of(question.text, longest)
     if not phrases:
@@ -155,24 +155,13 @@ def retrieve_values(
         ]
     hits += by_other_forms(phrases, index, hits)
     hits = _undisputed(hits)
-    if named is not None:
-        hits += _parts(phrases, results, hits, named)
+    if schema is not None:
+        given = [(one.text, one.span) for one in phrases if not one.whole]
+        nearest = [found for one, found in zip(phrases, results, strict=True) if not one.whole]
+        asked = [text for text, _ in given if " " not in text]
+        parts = held_within(given, nearest, [one.span for one, _ in hits], asked, schema)
+        hits += [(Phrase(one.phrase, one.span or (0, 0)), one) for one in parts]
     return _distinct(hits)[:limit]
-
-
-def _parts(
-    phrases: Sequence[Phrase],
-    results: Sequence[Sequence[ValueMatch]],
-    hits: Sequence[tuple[Phrase, ValueMatch]],
-    named: frozenset[str],
-) -> Iterator[tuple[Phrase, ValueMatch]]:
-    """Values that a phrase is a part of, where no other value has its words."""
-    given = {(phrase.text, phrase.span): phrase for phrase in phrases if not phrase.whole}
-    nearest = [found for phrase, found in zip(phrases, results, strict=True) if not phrase.whole]
-    taken = [phrase.span for phrase, _ in hits]
-    for match in held_within(list(given), nearest, taken, named):
-        if match.span is not None:
-            yield given[match.phrase, match.span], match
 
 
 def is_year(text: str, phrase: Phrase) -> bool:
@@ -325,9 +314,6 @@ class ValueRetrieval(Step):
     _meanings: DerivedIndexes[Schema, Meanings] = field(
         default_factory=DerivedIndexes, init=False, repr=False, compare=False, hash=False
     )
-    _named: DerivedIndexes[Schema, frozenset[str]] = field(
-        default_factory=DerivedIndexes, init=False, repr=False, compare=False, hash=False
-    )
 
     reads: ClassVar[frozenset[str]] = frozenset({"question"})
     writes: ClassVar[frozenset[str]] = frozenset({"values"})
@@ -344,7 +330,7 @@ class ValueRetrieval(Step):
             threshold=self.threshold,
             quoted_threshold=self.quoted_threshold,
             longest=self.longest,
-            named=self._named.of(workspace.schema, schema_words),
+            schema=workspace.schema,
         )
         meanings = self._meanings.of(workspace.schema, meanings_of)
         known = {(match.column, match.value) for match in found}

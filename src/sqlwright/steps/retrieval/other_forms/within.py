@@ -28,39 +28,40 @@ _USUAL = (
 )  # fmt: skip
 
 
-def schema_words(schema: Schema) -> frozenset[str]:
-    """The stems of all words in a schema's names and labels: what they ask for is no value."""
-    names = [
-        name for table in schema.tables for name in (table.own_name, table.label, *(
-            text for column in table.columns for text in (column.name, column.label)
-        ))
-    ]  # fmt: skip
-    return frozenset(stem(word) for name in names for word in split_name(name))
-
-
 def held_within(
     phrases: Sequence[tuple[str, tuple[int, int]]],
     found: Sequence[Sequence[ValueMatch]],
     taken: Sequence[tuple[int, int]],
-    named: Collection[str],
+    asked: Sequence[str],
+    schema: Schema,
 ) -> Iterator[ValueMatch]:
-    """The values that hold a phrase's words among others, for phrases of which every word is only
-    found so; `found` are the nearest values of each, `taken` the spans that values spell, `named`
-    the stems of the words that a schema's names are made of."""
-    longest = sorted(zip(phrases, found, strict=True), key=lambda one: -len(one[0][0]))
+    """The values that hold a phrase's words behind others, where one column alone does, in a table
+    near one that the question names; words that names of the schema are made of ask for those.
+
+    `found` are the nearest values of each phrase, `taken` the spans that values spell, `asked` the
+    question's words.
+    """
+    words_of = {t.name: {stem(word) for word in split_name(t.own_name)} for t in schema.tables}
+    columns = (ref.column for ref in schema.columns)
+    named = {stem(word) for name in columns for word in split_name(name)}
+    named = named.union(*words_of.values())
+    stems = {stem(word.casefold()) for word in asked}
+    near = {name for name, words in words_of.items() if words & stems}
+    for _ in range(2):
+        near = near.union(*map(schema.neighbours, near))
     done = list(taken)
+    longest = sorted(zip(phrases, found, strict=True), key=lambda one: -len(one[0][0]))
     for (text, span), matches in longest:
         words = [word.text for word in tokens(text)]
         if any(low < span[1] and span[0] < high for low, high in done):
             continue
-        if not words or max(map(len, words)) < _SHORTEST or any(_is_usual(w, named) for w in words):
+        if max(map(len, words), default=0) < _SHORTEST or any(_is_usual(w, named) for w in words):
             continue
         holding = [match for match in matches if part_of(text, match.value)]
-        if len({match.column for match in holding}) != 1:
-            continue
-        done.append(span)
-        for match in holding:
-            yield ValueMatch(text, match.column, match.value, WITHIN, match.row_count, span)
+        if len({match.column for match in holding}) == 1 and holding[0].column.table in near:
+            done.append(span)
+            for match in holding:
+                yield ValueMatch(text, match.column, match.value, WITHIN, match.row_count, span)
 
 
 def _is_usual(word: str, named: Collection[str]) -> bool:
