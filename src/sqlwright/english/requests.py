@@ -134,6 +134,26 @@ def ordered_change(text: str, names: Collection[str] = frozenset()) -> str | Non
     return "" if order.new or last.object[0] in _BEFORE else thing
 
 
+_FORM = r"(?:\w+ )?(?:chart|graph|plot|diagram|histogram|table|spreadsheet|csv|excel)(?: file)?s?"
+_PRESENTED = (
+    re.compile(r"^\W*(?:please )?(?:plot|chart|graph|visuali[sz]e|draw|export)\b", re.IGNORECASE),
+    re.compile(rf"\b(?:an?|the) {_FORM} (?:of|for|with|showing)\b", re.IGNORECASE),
+    re.compile(rf"[,\s]+(?:as|in|into|to) (?:(?:an?|the) )?{_FORM}(?=\W*$)", re.IGNORECASE),
+)
+
+
+def without_presentation(text: str, names: Collection[str]) -> str:
+    """The text, as long as it is, without words that ask for a form of the answer, a chart or a
+    file, which `names`, the words in the singular of tables and columns, have nothing of."""
+    for shape in _PRESENTED:
+        for match in shape.finditer(text):
+            if not any(singular(word.lower()) in names for word in _WORD.findall(match.group())):
+                verb = "Show" if shape is _PRESENTED[0] else ""
+                said = verb.ljust(len(match.group()))
+                text = text[: match.start()] + said + text[match.end() :]
+    return text
+
+
 def _clauses(text: str) -> Iterator[_Clause]:
     """The text cut where an order, a wish to see something or a question begins."""
     starts = [0, *(found.end() for found in _BOUNDARY.finditer(text))]

@@ -66,6 +66,7 @@ class Pipeline:
             state = _with_best_selected(progress.state, context, error)
         answer = replace(
             remarked(answer_from(state, workspace, stopped, trust), progress.remarks),
+            question=question.text,
             recipe=self.recipe,
             times=tuple(progress.times),
             seconds=run.clock() - began,

@@ -9,7 +9,7 @@ NoteKind = Literal[
     "stopped", "vetoed", "mended", "unanswered",
     "fan_out", "text_as_number", "order_by_digits", "replaced", "converted",
     "null_first", "text_among_numbers", "tied", "equal_rows",
-    "shortened", "only_null", "date", "second_question", "database",
+    "shortened", "only_null", "date", "second_question", "form", "database",
     "left_out", "budget", "stand_in", "model", "schema", "embedder", "critic", "record",
 ]  # fmt: skip
 """The subject of a note: how the run ended, faults of the query, what machine checks found and

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from tests.scripted import scripted_models
 
+from sqlwright.english.requests import without_presentation
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.recipes.loading import load_recipe, recipe_names
 from sqlwright.running.combinators import leaves
@@ -130,6 +131,34 @@ def test_an_order_in_a_businesss_own_words(
 ) -> None:
     refusal = screen_request(Question(ask), shop_workspace.schema)
     assert (refusal.reason if refusal else None) == reason
+
+
+@pytest.mark.parametrize(
+    ("ask", "left"),
+    [
+        ("Show me a chart of orders per month", "Show me orders per month"),
+        ("Plot orders per month", "Show orders per month"),
+        ("Draw a bar chart of orders per city.", "Show orders per city."),
+        ("Orders per city as a pie chart", "Orders per city"),
+        ("Export the customers to a CSV file", "Show the customers"),
+        ("Show orders per month in a table", "Show orders per month"),
+        ("Which charts have orders?", "Which charts have orders?"),
+    ],
+)
+def test_words_for_the_form_of_an_answer_are_left_out(
+    ask: str, left: str, shop_workspace: Workspace
+) -> None:
+    context = Context(shop_workspace, Run())
+    before = State(Question(ask), SchemaView(shop_workspace.schema))
+    after = ScreenRequest(english_only=True)(before, context)
+    assert len(after.question.text) == len(ask)
+    assert " ".join(after.question.text.split()) == left
+    assert bool(after.warnings) == (left != ask)
+    assert ScreenRequest()(before, context) == before
+
+
+def test_a_name_that_is_also_a_form_stays() -> None:
+    assert "chart" in without_presentation("Show a chart of accounts", {"chart", "account"})
 
 
 def test_no_question_is_answered_by_one_that_can_be_asked(shop_workspace: Workspace) -> None:

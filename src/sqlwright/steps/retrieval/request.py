@@ -9,11 +9,11 @@ the database can't be written through in any case.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sqlwright.english.languages import foreign_language
-from sqlwright.english.requests import ordered_change
+from sqlwright.english.requests import ordered_change, without_presentation
 from sqlwright.english.words import singular, split_name
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import Schema
@@ -95,10 +95,10 @@ class ScreenRequest(Step):
 
     english_only: bool = False
     """True if questions in other languages are refused, as where only the embedded parser writes
-    queries."""
+    queries; that is asked without words such as “as a bar chart”."""
 
     reads: ClassVar[frozenset[str]] = frozenset({"question", "refusal"})
-    writes: ClassVar[frozenset[str]] = frozenset({"refusal"})
+    writes: ClassVar[frozenset[str]] = frozenset({"refusal", "question", "warnings"})
 
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
@@ -106,4 +106,10 @@ class ScreenRequest(Step):
             return state
         schema = state.view.schema
         refusal = screen_request(state.question, schema, english_only=self.english_only)
-        return state if refusal is None else state.evolve(refusal=refusal)
+        if refusal is not None:
+            return state.evolve(refusal=refusal)
+        text = without_presentation(state.question.text, _names(schema))
+        if not self.english_only or text == state.question.text or not text.strip():
+            return state
+        state = state.evolve(question=replace(state.question, text=text))
+        return state.warn("form", "the answer is shown as rows, whatever form is asked for")
