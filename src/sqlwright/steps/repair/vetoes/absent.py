@@ -1,5 +1,5 @@
-"""What isn't there: a key that is empty, rows that no key joins, and negations that are part of a
-stored value's name."""
+"""Things that aren't there: empty keys, rows that no key joins, negations that are a stored value's
+own."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _called(noun: str, keys: list[ForeignKey], schema: Schema) -> ForeignKey | N
 
 
 def _excludes(part: f.Condition) -> bool:
-    """True if a condition says what isn't so."""
+    """True if a condition excludes something."""
     if isinstance(part, f.IsNull):
         return not part.negated
     if isinstance(part, f.InQuery | f.InList | f.Like | f.Exists | f.Between):

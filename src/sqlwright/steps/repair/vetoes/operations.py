@@ -77,7 +77,7 @@ def unasked_window(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 
 def _without_window(item: f.Expression | f.Star) -> list[f.Expression | f.Star]:
-    """What is shown where a window isn't: the aggregate that it runs over, or nothing."""
+    """The items in a window's place: the aggregate that it runs over, or nothing."""
     if not any(True for _ in inside(item, f.Window)):
         return [item]
     if not isinstance(item, f.Window) or item.operand is None or item.function == "ntile":

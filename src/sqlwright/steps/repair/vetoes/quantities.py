@@ -60,7 +60,7 @@ def label_added(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 
 def _label(ref: ColumnRef, read: Reading) -> str:
-    """What a column's numbers are where they aren't amounts; empty where they may be."""
+    """The kind of a column's numbers where they aren't amounts; empty where they may be."""
     profile, last = read.profile(ref), split_name(ref.column)[-1:] or ("",)
     if ref in read.schema.all_keys or last[0] in {"id", "code"}:
         return "keys"

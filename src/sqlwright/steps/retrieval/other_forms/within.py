@@ -22,6 +22,7 @@ from sqlwright.types import ValueMatch
 from sqlwright.types.values import WITHIN
 
 _SHORTEST = 5
+"""Letters of the longest word of such a phrase at least; chosen."""
 _USUAL = (
     FUNCTION_WORDS | OPERATION_WORDS | DEEDS | GENERAL_WORDS | COMPARATIVES | WEEKDAYS
     | PROPERTIES.keys() | MONTHS.keys() | NUMBERS.keys() | {unit for one in UNITS for unit in one}
