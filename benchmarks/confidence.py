@@ -2,7 +2,7 @@
 
     python -m benchmarks.confidence [TABLE] [--analysts QUESTIONS DATA]
 
-TABLE is what `sqlwright.training.confidence.fit --record` wrote, by default the one that the tests
+TABLE is what `training.embedded.confidence.fit --record` wrote, by default the one that the tests
 hold: for each family the calibration error, AUROC and how many are right of those shown at 80 % or
 more, by the critic's own probability and by a calibration fitted without the family; intervals by
 drawing databases or templates anew. With `--analysts` the questions of `benchmarks.analysts` are
@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 from benchmarks.analysts import asked
 from benchmarks.refusal import SAMPLES
+from training.embedded.confidence.fit import left_out, table
+from training.embedded.confidence.measures import EMBEDDED
+from training.embedded.confidence.recorded import read_recorded
 
 from sqlwright.confidence.figures import auroc, calibration_error, with_interval
-from sqlwright.training.confidence.fit import left_out, table
-from sqlwright.training.confidence.measures import EMBEDDED
-from sqlwright.training.confidence.recorded import read_recorded
 
 TABLE = Path(__file__).parent.parent / "tests" / "cases" / "confidence" / "answers.csv"
 SURE = 0.8

@@ -34,6 +34,8 @@ from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
+from training.embedded.pairs import Pair, TrainingDatabase, load_databases, load_pairs
+from training.embedded.split import load_split
 
 from retrieval import WHOLE
 from sqlwright.errors import UnsupportedQuery
@@ -48,8 +50,6 @@ from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.retrieval.entities import RetrieveEntities
 from sqlwright.steps.retrieval.question_words import QuestionWords
 from sqlwright.steps.retrieval.values import ValueRetrieval
-from sqlwright.training.pairs import Pair, TrainingDatabase, load_databases, load_pairs
-from sqlwright.training.split import load_split
 from sqlwright.types import Question, State, ValueMatch
 from value_queries import KINDS, make_queries
 

@@ -8,7 +8,7 @@ DATA is the folder with spider/, spider_syn/ and bird/. Each set is kept in OUT/
 is there is only read; broken off, the same command goes on. BIRD's training part comes here without
 databases: they are made of its schemas, with made-up rows (`finetuning_data.py`). Critic and
 selector need candidates of generators that weren't trained on the questions' databases: beams of
-parsers by folds, as `python -m sqlwright.training.critic.data --within FOLD` makes them. A set
+parsers by folds, as `python -m training.embedded.critic.data --within FOLD` makes them. A set
 whose data isn't there is told, and left out.
 
 `--sample N` draws so many questions of each data set, from every database as it is large.

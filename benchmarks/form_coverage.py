@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
+from training.embedded.bird_pairs import load_bird_pairs, load_bird_schemas
+from training.embedded.pairs import load_databases, load_pairs, read_schema
+from training.embedded.split import load_split
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.sequence.grammar import delinearize, linearize
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import Schema
-from sqlwright.training.bird_pairs import load_bird_pairs, load_bird_schemas
-from sqlwright.training.pairs import load_databases, load_pairs, read_schema
-from sqlwright.training.split import load_split
 
 SECONDS = 10.0
 Rows = list[tuple[Any, ...]]

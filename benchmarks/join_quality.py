@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from training.embedded.split import load_split
+
 from sqlwright.catalog.join_names import joined_columns
 from sqlwright.catalog.joins import infer_joins
 from sqlwright.catalog.reading import TimedReader
@@ -21,7 +23,6 @@ from sqlwright.catalog.scan import ScanLimits, scan_table
 from sqlwright.database import open_database
 from sqlwright.protocols import Run
 from sqlwright.schema import ForeignKey, Schema
-from sqlwright.training.split import load_split
 
 End = tuple[str, str]
 Pair = frozenset[End]

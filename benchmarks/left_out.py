@@ -21,6 +21,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from training.embedded.pairs import Pair, load_pairs
+from training.embedded.split import load_split
+
 from sqlwright.errors import SqlwrightError, UnsupportedQuery
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.rules.spider import orders, spider_match
@@ -38,8 +41,6 @@ from sqlwright.steps.repair.veto import VetoRepair
 from sqlwright.steps.retrieval.values import ValueRetrieval
 from sqlwright.steps.schema_linking.embedded import EmbeddedLinking
 from sqlwright.steps.selection.critic import CriticSelection
-from sqlwright.training.pairs import Pair, load_pairs
-from sqlwright.training.split import load_split
 from sqlwright.types import Candidate, Question, State
 
 READ = (ValueRetrieval(), EmbeddedLinking())

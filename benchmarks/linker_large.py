@@ -147,15 +147,15 @@ def measure_time(data: Path, folder: Path, columns: int, questions: int, process
 def measure_recall(data: Path, folder: Path) -> None:
     """Print the recall of needed columns and tables on merged schemas."""
     # Loaded here, since the time is measured without them.
-    from sqlwright.training.linker.data import (
+    from training.embedded.linker.data import (
         bird_examples,
         in_merged,
         merge,
         spider_examples,
         without_labels,
     )
-    from sqlwright.training.pairs import load_databases
-    from sqlwright.training.split import load_split
+    from training.embedded.pairs import load_databases
+    from training.embedded.split import load_split
 
     split = load_split(data)
     examples = [e for e in spider_examples(data, split, ("valid",)) if e.source == "spider"]

@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from training.embedded.confidence.collect import is_right
+from training.embedded.confidence.families import Item
 
 import sqlwright
 from sqlwright.confidence.figures import calibration_error, with_interval
 from sqlwright.evaluation.intervals import PairedDifference, Share
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
-from sqlwright.training.confidence.collect import is_right
-from sqlwright.training.confidence.families import Item
 
 SURE = 0.8
 Row = Mapping[str, Any]

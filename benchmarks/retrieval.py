@@ -15,6 +15,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from training.embedded.pairs import Pair, TrainingDatabase, load_databases, load_pairs
+from training.embedded.split import load_split
+
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.nodes import Literal
 from sqlwright.form.read.sql import read_sql
@@ -24,8 +27,6 @@ from sqlwright.local.parser.constants import compared_column
 from sqlwright.protocols import ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.values import retrieve_values
-from sqlwright.training.pairs import Pair, TrainingDatabase, load_databases, load_pairs
-from sqlwright.training.split import load_split
 
 WHOLE = frozenset({"=", "!=", "in", "not_in"})
 FEW = 3

@@ -23,12 +23,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from training.embedded.split import load_split
+
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.sequence.grammar import delinearize, linearize
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import Column, ForeignKey, Schema, Table
-from sqlwright.training.split import load_split
 
 SECONDS = 20.0
 Rows = list[tuple[Any, ...]]

@@ -17,15 +17,15 @@ python="${PYTHON:-python3}"
 weights=src/sqlwright/local/weights
 export OMP_NUM_THREADS=1 PYTHONPATH="src${PYTHONPATH:+:$PYTHONPATH}"
 
-"$python" -m sqlwright.training.stamp src/sqlwright/local
+"$python" -m training.embedded.stamp src/sqlwright/local
 key="$(cat "$weights"/parser_*.onnx "$weights"/linker.npz "$weights"/critic.json | sha256sum | cut -c1-12)"
 folder="$out/$key"
 mkdir -p "$folder" tests/cases/confidence
 [ -d "$out/own" ] || "$python" -m training.databases "$out/own" >"$out/own.log"
 options=()
 [ -z "${TRAINED_ON_OWN:-}" ] || options+=(--trained-on-own)
-"$python" -m sqlwright.training.confidence.collect --data "$data" --own "$out/own" \
+"$python" -m training.embedded.confidence.collect --data "$data" --own "$out/own" \
     --questions training/data/questions --out "$folder" "${options[@]}"
-"$python" -m sqlwright.training.confidence.fit --data "$data" --answers "$folder/answers.jsonl" \
+"$python" -m training.embedded.confidence.fit --data "$data" --answers "$folder/answers.jsonl" \
     --record tests/cases/confidence/answers.csv
-"$python" -m sqlwright.training.stamp src/sqlwright/local
+"$python" -m training.embedded.stamp src/sqlwright/local

@@ -39,11 +39,11 @@ export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 mkdir -p "$out/passes" "$out/run" "$weights"
 
 embedder() {
-    [ -f "$weights/embedder.onnx" ] || "$python" -m sqlwright.training.linker.export --out "$weights"
+    [ -f "$weights/embedder.onnx" ] || "$python" -m training.embedded.linker.export --out "$weights"
 }
 
 linker() {
-    [ -f "$weights/linker.npz" ] || "$python" -m sqlwright.training.linker.train --data "$data" \
+    [ -f "$weights/linker.npz" ] || "$python" -m training.embedded.linker.train --data "$data" \
         --weights "$weights" --cache "$out/linker"
 }
 
@@ -52,7 +52,7 @@ own() {
 }
 
 passes() {
-    "$python" -m sqlwright.training.parser.data "$data" "$out/passes" --first "$first" \
+    "$python" -m training.embedded.parser.data "$data" "$out/passes" --first "$first" \
         --own "$out/own" --own-times "${OWN_TIMES:-3}" --share "${SHARE:-1.0}" --passes "${PASSES:-14}" --synthetic "${SYNTHETIC:-2400}" >>"$out/passes.log" 2>&1
 }
 
@@ -61,7 +61,7 @@ train() {
     local options=(--minutes "${MINUTES:-76}" --first "$first" --scale "${SCALE:-1.0}")
     [ -z "${SEED:-}" ] || options+=(--seed "$SEED")
     [ -z "${FROM:-}" ] || options+=(--weights "$FROM")
-    "$python" -m sqlwright.training.parser.train "$out/passes" "$out/run" "${options[@]}" "$@" \
+    "$python" -m training.embedded.parser.train "$out/passes" "$out/run" "${options[@]}" "$@" \
         >>"$out/run/log.jsonl"
 }
 
@@ -77,11 +77,11 @@ beside() {
 }
 
 export_parser() {
-    "$python" -m sqlwright.training.parser.export "$out/run/checkpoint.pt" --out "$weights"
+    "$python" -m training.embedded.parser.export "$out/run/checkpoint.pt" --out "$weights"
 }
 
 validate() {
-    "$python" -m sqlwright.training.parser.validate "$data" "$weights" --out "$out/valid.json"
+    "$python" -m training.embedded.parser.validate "$data" "$weights" --out "$out/valid.json"
 }
 
 crossed() {
@@ -90,12 +90,12 @@ crossed() {
         folder="$out/fold_$fold"
         [ ! -f "$folder/beams.jsonl" ] || continue
         mkdir -p "$folder/passes" "$folder/run" "$folder/more" "$folder/first" "$folder/weights"
-        "$python" -m sqlwright.training.parser.data "$data" "$folder/passes" --first 14 --passes 8 \
+        "$python" -m training.embedded.parser.data "$data" "$folder/passes" --first 14 --passes 8 \
             --own "$out/own" --own-times 2 --synthetic 1200 --without "$fold/$folds" >>"$folder/passes.log" 2>&1
         fold_trained run "${FOLD_MINUTES:-100}" first --first 14 --seed "$((3 + fold))" "$@" || return
         fold_trained more "${FOLD_MORE:-85}" weights --first "$((18 + fold))" --seed "$((5 + fold))" \
             --scale 0.6 --weights "$folder/first" "$@" || return
-        "$python" -m sqlwright.training.critic.data --data "$data" --weights "$folder/weights" \
+        "$python" -m training.embedded.critic.data --data "$data" --weights "$folder/weights" \
             --out "$folder/beams.jsonl" --within "$fold/$folds" --each 90 --own "$out/own"
     done
 }
@@ -104,13 +104,13 @@ crossed() {
 fold_trained() {
     local run="$1" minutes="$2" exported="$folder/$3"
     shift 3
-    [ -f "$folder/$run/done" ] || "$python" -m sqlwright.training.parser.train \
+    [ -f "$folder/$run/done" ] || "$python" -m training.embedded.parser.train \
         "$folder/passes" "$folder/$run" --minutes "$minutes" "$@" >>"$folder/$run/log.jsonl" || return
     [ -f "$folder/$run/done" ] || return "$again"
     [ ! -f "$exported/parser_decoder.onnx" ] || return 0
     cp "$weights"/* "$exported/"
     rm -f "$exported"/parser_*.onnx
-    "$python" -m sqlwright.training.parser.export "$folder/$run/checkpoint.pt" --out "$exported"
+    "$python" -m training.embedded.parser.export "$folder/$run/checkpoint.pt" --out "$exported"
 }
 
 critic() {
@@ -118,13 +118,13 @@ critic() {
     for ((fold = 0; fold < folds; fold++)); do
         options+=(--crossed "$out/fold_$fold/beams.jsonl")
     done
-    "$python" -m sqlwright.training.critic.train --data "$data" --weights "$weights" \
+    "$python" -m training.embedded.critic.train --data "$data" --weights "$weights" \
         --beams "$out/beams.jsonl" --rebuild "${options[@]}"
 }
 
 stamp() {
     [ "$weights" != src/sqlwright/local/weights ] ||
-        "$python" -m sqlwright.training.stamp src/sqlwright/local
+        "$python" -m training.embedded.stamp src/sqlwright/local
 }
 
 case "$stage" in

@@ -6,7 +6,7 @@
 #
 # SAMPLE=500 draws so many questions of each data set instead of all. FOLDS=path names a folder with
 # 0/beams.jsonl and 1/beams.jsonl, candidates of parsers that weren't trained on the questions'
-# databases (`python -m sqlwright.training.critic.data --within 0/2`); without it critic and selector
+# databases (`python -m training.embedded.critic.data --within 0/2`); without it critic and selector
 # are left out. TOKENIZER=path names a folder with a tokenizer.json; without it tokens are estimated.
 # Broken off, the same command goes on. PYTHON is the interpreter, .venv's unless named.
 set -euo pipefail

@@ -28,7 +28,7 @@ from sqlwright.boundary.arguments import (
     checked,
     takes_one,
 )
-from sqlwright.caveats import Look, examined
+from sqlwright.caveats import Look
 from sqlwright.comparison.records import Comparison
 from sqlwright.confidence.own import CalibrationReport
 from sqlwright.confidence.refitting import GoldenQuestion
@@ -48,7 +48,7 @@ from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace, w
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
 from sqlwright.settings.defaults import Defaults, Target
-from sqlwright.types import Answer, Candidate, Question, State, Turn
+from sqlwright.types import Answer, Question, State, Turn
 
 Overrides = Annotated[
     Mapping[str, Sequence[str]] | None,
@@ -204,8 +204,7 @@ class Session:
         """
         plain = copy(self)
         plain.calibrations, plain._traces = KeptCalibrations(None), None
-        # A recipe that weighs its price answers by the embedded models alone: what it weighs by is
-        # how sure they are.
+        # A recipe that weighs its price does so by how sure the embedded models are.
         plain._defaults = self._defaults.sparing()
         asker = Asker(self.recipe.name, self._model())
         with self._running(None, None) as run, self._opened.using(run) as workspace:
@@ -228,10 +227,7 @@ class Session:
         """
         with self._running(seconds, cancelled) as run, self._opened.using(run) as workspace:
             result = workspace.database.execute(sql, run)
-            own = Candidate(sql, "user", result=result, dialect=workspace.database.dialect)
-            notes = examined(own, Look.at(workspace, run)).told()
-            answer = query_answer(sql, result, workspace.schema, notes, workspace.database)
-            return with_cost(answer, workspace, run)
+            return with_cost(query_answer(sql, result, Look.at(workspace, run)), workspace, run)
 
     sql = run_sql
 
@@ -331,9 +327,7 @@ class Session:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise UserError(
-                "the session is closed", hint="Open the database again with sqlwright.open."
-            )
+            raise UserError("the session is closed", hint="Open it again with sqlwright.open.")
 
     @contextmanager
     def _running(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from training.embedded.confidence.fit import Judged, left_out
+from training.embedded.confidence.measures import EMBEDDED
+from training.embedded.confidence.recorded import read_recorded
 
 from sqlwright.confidence.figures import calibration_error
-from sqlwright.training.confidence.fit import Judged, left_out
-from sqlwright.training.confidence.measures import EMBEDDED
-from sqlwright.training.confidence.recorded import read_recorded
 
 TABLE = Path(__file__).parents[1] / "cases" / "confidence" / "answers.csv"
 FAR_OFF = ("geoquery", "own", "bird-like bike_share_1")

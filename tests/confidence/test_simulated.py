@@ -6,13 +6,13 @@ import random
 
 import numpy as np
 import pytest
+from training.embedded.confidence.simulated import Crowd, answers
 
 from sqlwright.confidence.figures import auroc, calibration_error
 from sqlwright.confidence.fitting import tuned
 from sqlwright.confidence.refitting import LEAST, Asked, Whose, refitted
 from sqlwright.errors import UserError
 from sqlwright.local.models import first_calibration
-from sqlwright.training.confidence.simulated import Crowd, answers
 
 WRITTEN = first_calibration(embedded=False)
 MINE = Whose("chess-ir-ss-cg", embedded=False, model="openai/m")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from sqlwright.caveats import Look
 from sqlwright.database import open_database
 from sqlwright.presentation.answer import answer_to_json, result_to_dict, to_json
 from sqlwright.presentation.as_csv import answer_to_csv
@@ -58,7 +59,7 @@ def test_every_digit_is_kept(engine: tuple[str, Any]) -> None:
         assert result.error is None, (case, result.error)
         written = to_json(result_to_dict(result)["rows"])  # as traces have it
         assert written == f"[[{case['json']}]]"
-        answer = query_answer(case["sql"], result, schema)
+        answer = query_answer(case["sql"], result, Look(database, schema, lambda _: {}))
         assert _strict(answer_to_json(answer))["rows"] == [[_strict(case["json"])]]
         assert answer_to_csv(answer) == f"c\n{case.get('csv', case['json'])}\n"
 

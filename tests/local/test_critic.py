@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from training.embedded.critic.train import DECIDING, OF_BEAM
 
 import sqlwright
 from sqlwright.candidates import facts_of
@@ -29,7 +30,6 @@ from sqlwright.local.question.schema import SchemaCache
 from sqlwright.local.question.support import senses, support
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.sql.reading import read_facts
-from sqlwright.training.critic.train import DECIDING, OF_BEAM
 from sqlwright.types import (
     Candidate,
     ExecutionError,

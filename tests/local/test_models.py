@@ -49,7 +49,7 @@ def test_a_damaged_graph_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_shipped_file_is_the_one_released() -> None:
-    """Fails when weights were changed without `python -m sqlwright.training.stamp`."""
+    """Fails when weights were changed without `python -m training.embedded.stamp`."""
     shipped = {path.name: path for path in WEIGHTS.iterdir() if path.suffix != ".md"}
     assert set(shipped) == set(DIGESTS)
     for name, path in shipped.items():
@@ -65,7 +65,7 @@ def test_the_critic_was_fitted_to_the_weights_beside_it() -> None:
 
 def test_a_critic_fitted_to_other_weights_carries_a_caution() -> None:
     found = DIGESTS | {"parser_decoder.onnx": "0" * 64}
-    assert "training.critic" in Critic.load(WEIGHTS, weights=found).caution
+    assert "runs/embedded.sh" in Critic.load(WEIGHTS, weights=found).caution
     assert Critic.load(WEIGHTS).caution == ""
 
 

@@ -16,7 +16,7 @@ from tests.project.sources import SOURCE, texts, trees
 T = TypeVar("T", bound=ast.AST)
 
 BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base", "core", "misc"}
-EDGES = ("cli/", "serving/", "database/workers/worker.py", "training/")
+EDGES = ("cli/", "serving/", "database/workers/worker.py")
 """Where everything may be caught: the edges of a process."""
 
 
@@ -85,7 +85,7 @@ def test_nothing_prints_outside_the_command_line() -> None:
     prints = [
         f"{module}: line {call.lineno}"
         for module, call in nodes(ast.Call)
-        if not module.startswith(("cli/", "training/"))
+        if not module.startswith("cli/")
         and isinstance(call.func, ast.Name)
         and call.func.id == "print"
     ]
@@ -144,7 +144,6 @@ def test_what_comes_from_a_file_or_a_model_is_never_run() -> None:
         module
         for module, node in nodes(ast.Import)
         if {alias.name for alias in node.names} & {"pickle", "marshal", "shelve"}
-        and not module.startswith("training/")
     ]
     assert runs + pickles == []
 

@@ -48,7 +48,6 @@ MOST_FUNCTION_WORDS = 25
 """Words that two lists must share to be alike; what a cue is made of are function words, too."""
 ELSEWHERE = (
     "english/",  # where the lists are, and cues that are made of such words
-    "training/",  # words that generated questions are made of
 )
 
 

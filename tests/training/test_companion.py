@@ -2,7 +2,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the training extra")
 
-from sqlwright.training.parser.exchange import JOINING, Exchange, trainable  # noqa: E402
+from training.embedded.parser.exchange import JOINING, Exchange, trainable  # noqa: E402
 
 pytestmark = pytest.mark.training
 

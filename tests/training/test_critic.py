@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from training.embedded.critic.perceptron import fit_ranking
+from training.embedded.critic.train import refuse_below
 
 from sqlwright.local.critic.features import Order
-from sqlwright.training.critic.perceptron import fit_ranking
-from sqlwright.training.critic.train import refuse_below
 
 ANSWERABLE = np.linspace(0.05, 0.9, 900)
 IN_VAIN = np.linspace(0.0, 0.4, 300)

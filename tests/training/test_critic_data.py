@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sqlwright.training.critic.data import whole_databases
+from training.embedded.critic.data import whole_databases
 
 
 def test_what_was_broken_off_is_cut_and_made_again(tmp_path: Path) -> None:

@@ -4,10 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-
-from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
-from sqlwright.training.critic.refusal import impossible, without_columns
-from sqlwright.training.linker.data import (
+from training.embedded.critic.refusal import impossible, without_columns
+from training.embedded.linker.data import (
     LinkExample,
     bird_examples,
     bird_schema,
@@ -15,9 +13,11 @@ from sqlwright.training.linker.data import (
     merge,
     merged_examples,
 )
-from sqlwright.training.linker.gold import used
-from sqlwright.training.pairs import Pair
-from sqlwright.training.split import HELD_BACK
+from training.embedded.linker.gold import used
+from training.embedded.pairs import Pair
+from training.embedded.split import HELD_BACK
+
+from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Question, ValueMatch
 
 DDL = """

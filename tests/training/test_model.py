@@ -13,17 +13,18 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 pytestmark = pytest.mark.training
 
+from training.embedded.minilm import MiniLm, bundled_minilm  # noqa: E402
+from training.embedded.parser.export import export, load_model  # noqa: E402
+from training.embedded.parser.model import ParserModel, Sizes  # noqa: E402
+from training.embedded.parser.packing import Packed, batches, collate, make_target, pack  # noqa: E402
+from training.embedded.parser.train import Trainer, TrainingSettings, stream  # noqa: E402
+
 from sqlwright.form.read.sql import read_sql  # noqa: E402
 from sqlwright.form.sequence.grammar import linearize  # noqa: E402
 from sqlwright.local.parser.encode import encode  # noqa: E402
 from sqlwright.local.parser.nodes import FEATURES, RELATIONS, Encoded, WordPieces  # noqa: E402
 from sqlwright.local.parser.parser import feature_flags  # noqa: E402
 from sqlwright.local.parser.pointers import FIRST_NODE, to_tokens  # noqa: E402
-from sqlwright.training.minilm import MiniLm, bundled_minilm  # noqa: E402
-from sqlwright.training.parser.export import export, load_model  # noqa: E402
-from sqlwright.training.parser.model import ParserModel, Sizes  # noqa: E402
-from sqlwright.training.parser.packing import Packed, batches, collate, make_target, pack  # noqa: E402
-from sqlwright.training.parser.train import Trainer, TrainingSettings, stream  # noqa: E402
 from sqlwright.types import Question  # noqa: E402
 from tests.local.singers import SINGERS  # noqa: E402
 
@@ -255,7 +256,7 @@ def test_stepwise_decoding_agrees_with_teacher_forcing(
 
 
 def test_shuffled_tables_keep_the_query(pieces: WordPieces) -> None:
-    from sqlwright.training.questions.augment import Rates, shown_schema
+    from training.embedded.questions.augment import Rates, shown_schema
 
     question = Question(PAIRS[1][0])
     symbols = linearize(read_sql(PAIRS[1][1], SINGERS))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from training.embedded.own_pairs import load_own_pairs, own_fold
+
 from sqlwright.datasets.split import Split
-from sqlwright.training.own_pairs import load_own_pairs, own_fold
 
 ROWS = [
     {"database": "gym", "part": "fit", "spider": False},

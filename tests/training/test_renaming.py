@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 
+from training.embedded.questions.augment import Rates, abbreviate, shown_question, shown_schema
+from training.embedded.questions.renaming import NamedExample, NamePool, rename
+
 from sqlwright.english.as_trained import split_name
 from sqlwright.schema import Column, Schema, Table
-from sqlwright.training.questions.augment import Rates, abbreviate, shown_question, shown_schema
-from sqlwright.training.questions.renaming import NamedExample, NamePool, rename
 from sqlwright.types import Question, ValueMatch
 from tests.local.singers import COUNTRY, SINGERS
 

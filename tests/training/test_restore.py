@@ -10,13 +10,14 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 pytestmark = pytest.mark.training
 
+from training.embedded.minilm import MiniLm  # noqa: E402
+from training.embedded.parser.export import export  # noqa: E402
+from training.embedded.parser.model import ParserModel, Sizes  # noqa: E402
+from training.embedded.parser.restore import GRAPHS, restore  # noqa: E402
+from training.embedded.parser.train import Trainer, TrainingSettings, mark_frozen  # noqa: E402
+
 from sqlwright.local.parser.nodes import FEATURES, RELATIONS  # noqa: E402
 from sqlwright.local.parser.pointers import FIRST_NODE  # noqa: E402
-from sqlwright.training.minilm import MiniLm  # noqa: E402
-from sqlwright.training.parser.export import export  # noqa: E402
-from sqlwright.training.parser.model import ParserModel, Sizes  # noqa: E402
-from sqlwright.training.parser.restore import GRAPHS, restore  # noqa: E402
-from sqlwright.training.parser.train import Trainer, TrainingSettings, mark_frozen  # noqa: E402
 
 
 def random_model(seed: int, keywords: int = FIRST_NODE) -> ParserModel:

@@ -8,10 +8,10 @@ import random
 from pathlib import Path
 
 import pytest
+from training.embedded.bird_pairs import load_bird_pairs, load_bird_schemas
+from training.embedded.pairs import Pair, check_trainable, load_pairs
+from training.embedded.split import HELD_BACK, Split, load_split
 
-from sqlwright.training.bird_pairs import load_bird_pairs, load_bird_schemas
-from sqlwright.training.pairs import Pair, check_trainable, load_pairs
-from sqlwright.training.split import HELD_BACK, Split, load_split
 from sqlwright.types import Question
 
 

@@ -8,20 +8,20 @@ import sqlite3
 from collections.abc import Callable
 
 import pytest
+from training.embedded.pairs import TrainingDatabase
+from training.embedded.questions import relations as ask_relations
+from training.embedded.questions import rows as ask_rows
+from training.embedded.questions import selves as ask_selves
+from training.embedded.questions.entities import Role, World, plural, read_world, singular
+from training.embedded.questions.growth import WAYS, grown
+from training.embedded.questions.phrases import ordered_by
+from training.embedded.questions.rows import Made
+from training.embedded.questions.synthetic import KINDS, Synthesizer, synthetic_pairs
 
 from sqlwright.form import nodes as f
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
-from sqlwright.training.pairs import TrainingDatabase
-from sqlwright.training.questions import relations as ask_relations
-from sqlwright.training.questions import rows as ask_rows
-from sqlwright.training.questions import selves as ask_selves
-from sqlwright.training.questions.entities import Role, World, plural, read_world, singular
-from sqlwright.training.questions.growth import WAYS, grown
-from sqlwright.training.questions.phrases import ordered_by
-from sqlwright.training.questions.rows import Made
-from sqlwright.training.questions.synthetic import KINDS, Synthesizer, synthetic_pairs
 
 SHOP = Schema(
     "shop",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from sqlwright.training.parser.validate import paired, same_rows
+from training.embedded.parser.validate import paired, same_rows
 
 
 def records(verdicts: list[list[bool | None]]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """SHA-256 of every file of weights this code was released with.
 
-Written by `python -m sqlwright.training.stamp`; never edited by hand.
+Written by `python -m training.embedded.stamp`; never edited by hand.
 """
 
 from __future__ import annotations

@@ -10,14 +10,14 @@ from dataclasses import replace
 from math import prod
 
 from sqlwright import candidates as pool
-from sqlwright.caveats import faulty
+from sqlwright.caveats import Look, examined, faulty
 from sqlwright.confidence.calibration import log_odds, probability
 from sqlwright.errors import Cancelled
 from sqlwright.presentation.accounting import named_words
 from sqlwright.presentation.answer import NO_ROWS, shortened_words
 from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.sureness import agreement_words
-from sqlwright.protocols import Database, Workspace
+from sqlwright.protocols import Workspace
 from sqlwright.running.grounds import Caution, author_of, basis_of
 from sqlwright.running.trust import FAULTY, NOTHING_FITTED, Sure, Trust
 from sqlwright.schema import ColumnRef, Schema, SchemaView
@@ -170,14 +170,9 @@ def _moved(interval: tuple[float, float] | None, by: float) -> tuple[float, floa
     return low, high
 
 
-def query_answer(
-    sql: str,
-    result: ExecutionResult,
-    schema: Schema,
-    notes: tuple[Note, ...] = (),
-    database: Database | None = None,
-) -> Answer:
-    """The answer for a user's own query, with notes; `database` says what its tables lack."""
+def query_answer(sql: str, result: ExecutionResult, look: Look) -> Answer:
+    """The answer for a user's own query, with what the data do to it and what its tables lack."""
+    schema, notes = look.schema, examined(Candidate(sql, "user", result=result), look).told()
     answer = Answer(
         status="answered" if result.ok else "failed",
         question="",
@@ -201,10 +196,11 @@ def query_answer(
     tables, columns = tables_used(sql, schema.dialect), columns_used(sql, schema)
     told = read_query(sql, schema)
     answer = replace(answer, reading=told, used_tables=tables, used_columns=columns)
-    if database is None:
-        return answer
-    lacking = (*database.doubted(tables, [(ref.table, ref.column) for ref in columns]), "")
-    noticed = (Note("database", text) for text in database.noticed(tables) if text != lacking[0])
+    named = [(ref.table, ref.column) for ref in columns]
+    lacking = (*look.database.doubted(tables, named), "")
+    noticed = (
+        Note("database", text) for text in look.database.noticed(tables) if text != lacking[0]
+    )
     return replace(answer, doubt=lacking[0], warnings=(*answer.warnings, *noticed))
 
 

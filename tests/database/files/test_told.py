@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 import sqlwright
+from sqlwright.caveats import Look
 from sqlwright.database import open_database
 from sqlwright.database.files.corrections import NAME
 from sqlwright.database.files.database import FilesDatabase
@@ -73,7 +74,7 @@ def table_of(case: dict[str, Any]) -> str:
 )
 def test_a_query_over_it(case: dict[str, Any], opened: FilesDatabase) -> None:
     sql = case["sql"].replace("FROM t", f"FROM {table_of(case)}")
-    answer = query_answer(sql, ask(opened, sql), opened.schema(), opened)
+    answer = query_answer(sql, ask(opened, sql), Look(opened, opened.schema(), lambda _: {}))
     assert answer.message == ""
     assert [list(map(plain, row)) for row in answer.rows] == case["rows"]
     assert case.get("doubt", "") in answer.doubt

@@ -59,7 +59,7 @@ def command(
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.answer import DisplayOptions
     from sqlwright.cli.views.ask import show_rows
-    from sqlwright.cli.views.sql import check_lines, execute, look_at, notes_on, raise_failure
+    from sqlwright.cli.views.sql import check_lines, execute, look_at, raise_failure
     from sqlwright.database import open_database
     from sqlwright.running.answering import query_answer
 
@@ -90,9 +90,7 @@ def command(
         if interrupted:
             return INTERRUPTED
         raise_failure(result, opened)
-        schema = opened.schema()
-        notes = notes_on(target.text, result, look_at(opened, schema))
-        answer = query_answer(target.text, result, schema, notes, opened)
+        answer = query_answer(target.text, result, look_at(opened, opened.schema()))
     finally:
         opened.close()
     show_rows(screen, answer, form, max_rows=max_rows)

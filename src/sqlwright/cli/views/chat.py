@@ -30,7 +30,7 @@ from sqlwright.cli.views.ask import show_found
 from sqlwright.cli.views.asking_back.conversation import AskedBack
 from sqlwright.cli.views.asking_back.terminal import note_unclear, question_lines
 from sqlwright.cli.views.explain import reasoning_lines
-from sqlwright.cli.views.sql import execute, nearest, notes_on, raise_failure, reads_as_sql
+from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql
 from sqlwright.errors import SqlwrightError
 from sqlwright.running.answering import query_answer
 from sqlwright.schema import Table
@@ -256,9 +256,7 @@ class Conversation:
         from sqlwright.caveats import Look
         from sqlwright.protocols import Run
 
-        workspace = self._session.workspace
-        notes = notes_on(sql, result, Look.at(workspace, Run()))
-        answer = query_answer(sql, result, workspace.schema, notes, workspace.database)
+        answer = query_answer(sql, result, Look.at(self._session.workspace, Run()))
         self._result = answer
         self._screen.show(doubt_lines(answer, self._display))
         self._screen.show(result_lines(answer, self._display))

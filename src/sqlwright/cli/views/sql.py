@@ -16,7 +16,7 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, sql_lines, warning_lines
 from sqlwright.errors import Cancelled, TooCostly, UnsafeQuery
 from sqlwright.presentation.costs import cost_words
-from sqlwright.types import ErrorCause, ExecutionResult, Note
+from sqlwright.types import ErrorCause, ExecutionResult
 
 if TYPE_CHECKING:
     from sqlwright.caveats import Look
@@ -76,14 +76,6 @@ def advice_on(cause: ErrorCause, name: str, schema: Schema) -> str:
 
 def _meant(names: Sequence[str]) -> str:
     return f"Did you mean {' or '.join(clean(name, 120) for name in names)}?" if names else ""
-
-
-def notes_on(sql: str, result: ExecutionResult, look: Look) -> tuple[Note, ...]:
-    """Notes on the effects of the data on a query that ran."""
-    from sqlwright.caveats import examined
-    from sqlwright.types import Candidate
-
-    return examined(Candidate(sql, "user", result=result), look).told()
 
 
 def look_at(database: Database, schema: Schema) -> Look:

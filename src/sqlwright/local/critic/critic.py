@@ -115,7 +115,7 @@ JUDGED = ("parser_encoder.onnx", "parser_decoder.onnx", "linker.npz")
 
 CAUTION = (
     "The critic was fitted to other weights of parser and linker, so how sure it is can't be "
-    "relied on. Reinstall sqlwright, or fit it to these: python -m sqlwright.training.critic.train"
+    "relied on. Reinstall sqlwright, or fit it to these in a clone: runs/embedded.sh"
 )
 
 
