@@ -167,6 +167,7 @@ MADE: list[tuple[Callable[..., Any], Case]] = [
     (Turn, ("sql", 5, "a text", "not 5")),
     (Budget, ("calls", -1, NATURAL, "not -1")),
     (Budget, ("tokens", 1.5, NATURAL, "not 1.5")),
+    (Budget, ("replies", -1, NATURAL, "not -1")),
     (Budget, ("cost", "0.05", AMOUNT, "not '0.05'")),
     (Budget, ("cost", math.nan, AMOUNT, "not nan")),
     (LlmOptions, ("model", None, "a text", "not None")),

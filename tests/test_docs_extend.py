@@ -35,7 +35,7 @@ OPENINGS = {
     "METRICS": "METRICS: Mapping[str, str] = {\n",
     "DATASETS": "DATASETS: Mapping[str, str] = {\n",
     "ENGINES": "ENGINES = {\n",
-    "_SERVER_SCHEMES": "_SERVER_SCHEMES = {\n",
+    "SERVER_SCHEMES": "SERVER_SCHEMES = {\n",
 }
 
 

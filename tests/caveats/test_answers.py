@@ -74,7 +74,8 @@ def test_local_puts_it_right(engine: str, request: pytest.FixtureRequest, tmp_pa
                     rows.sort()
                 assert rows == case["rows"], (case, answer.sql)
                 assert not told
-                assert (answer.confidence or 0.0) >= 0.5
+                # Of a file, that a column holds both is told all the same.
+                assert (answer.confidence or 0.0) >= 0.5 or "are no numbers" in answer.doubt
 
 
 def _plain(cell: Any) -> Any:

@@ -61,9 +61,12 @@ def test_guesses_about_files_are_shown_and_printed_to_be_corrected(
     (folder / "empty.csv").write_bytes(b"")
     assert main(["prepare", str(folder)]) == 0
     told = " ".join(capsys.readouterr().err.split())
-    assert "sales: From sales.csv, delimiter ;, windows-1252, with header, decimal ," in told
+    assert (
+        "sales: From sales.csv, delimiter ;, windows-1252, with header, dates %d.%m.%Y, decimal ,"
+        in told
+    )
     assert "Tag DATE, Betrag DOUBLE, Text VARCHAR" in told
-    assert "! Its encoding isn't UTF-8; it is read as Windows-1252." in told
+    assert "! Its encoding isn't UTF-8; it is read as Windows-1252" in told
     assert "empty.csv is left out, it can't be read: it is empty." in told
     assert main(["doctor", str(folder), "--json"]) == 0
     checks = json.loads(capsys.readouterr().out)["checks"]
@@ -121,7 +124,7 @@ def test_a_folder_of_files_is_a_database(tmp_path: Path) -> None:
         ("postgresql://me:secret@db:5/shop?sslmode=x", "postgresql://me@db:5/shop"),
         ("postgresql://db/shop", "postgresql://db/shop"),
         ("shop.sqlite", "shop.sqlite"),
-        ("mail@example.csv", "mail@example.csv"),
+        ("mail@example.csv", "..."),  # no such file: it may be a user and a password
     ],
 )
 def test_an_address_is_shown_without_its_password(typed: str, shown: str) -> None:

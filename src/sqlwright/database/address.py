@@ -179,7 +179,7 @@ def _parts(url: str) -> SplitResult | None:
         all(map(_USER.fullmatch, users))
         and _NAME.fullmatch(unquote(parts.path))
         and not re.search(r"[\s#]", url)
-        and not (engine and "/" in parts.path.strip("/"))
+        and not (engine in _PORTS and "/" in parts.path.strip("/"))
         and not (engine == "mysql" and "," in place)
         and not {"@", "\\"}.intersection(parts.username or "")
         and not ("@" in query or ";" in parts.query)
@@ -273,6 +273,8 @@ def search_path(query: str) -> str:
 
 
 def _file(text: str, engine: str) -> Address:
+    if "\0" in text:
+        raise DatabaseUnavailable("The database's address holds a NUL character.", hint=_HINT)
     if may_hold_secret(text) and not is_there(text):
         raise DatabaseUnavailable(
             "The database's address names no file that exists, and can't be read as a URL. It "

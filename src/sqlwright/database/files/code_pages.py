@@ -47,7 +47,10 @@ def best_page(words: bytes) -> tuple[str, str, list[tuple[str, str]]]:
 def _score(word: str) -> float:
     """The degree to which a word reads like one: letters of one script, small after large ones, no
     sign between them; letters beyond ASCII are rare side by side but in other scripts than Latin.
+    What stands alone tells nothing: it may be a letter or a sign.
     """
+    if len(word) < 2:
+        return 0.0
     score = 0.0
     before = ""
     scripts = set()
