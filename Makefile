@@ -17,7 +17,7 @@ demo: $(VENV)/.installed $(if $(ENGINE),$(VENV)/.installed-$(ENGINE))
 # modules are kept, which images of containers often forbid: hundreds of processes import them.
 test: $(VENV)/.installed-dev $(VENV)/.installed-engines
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile \
-		$(if $(PASSED),--passed $(PASSED))
+		$(if $(PASSED),--passed=$(PASSED))
 
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
