@@ -43,7 +43,7 @@ _ASKING = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 _WHOLE = vocabulary("all every each everything everyone everyone's its his her their")
-_DETERMINERS = _WHOLE | vocabulary("the a an any this that these those my our your both")
+DETERMINERS = _WHOLE | vocabulary("the a an any this that these those my our your both")
 _BEFORE = vocabulary("it them")
 """Words for the thing that an earlier sentence was about."""
 _SHOWN = vocabulary(
@@ -209,13 +209,13 @@ def _is_own_order(clause: _Clause, names: Collection[str]) -> bool:
     if not verb.isalpha() or _is_shown(words) or not _LINKS_ON.isdisjoint(words):
         return False
     done, shows = _is_done_here(verb, names), verb in _SHOW | _QUESTION | FUNCTION_WORDS
-    thing = words[1:] if words[0] in _DETERMINERS else words
+    thing = words[1:] if words[0] in DETERMINERS else words
     numbered = len(thing) > 1 and any(map(str.isdigit, thing[1])) and thing[0] not in KEY_WORDS
     if numbered and singular(thing[0]) in names and _FURTHER.issuperset(thing[2:3]):
         return not shows and (done or verb in _ORDERS.keys() | DEEDS | GENERAL_WORDS)
     if shows or verb in _ASKING_VERBS:
         return False
-    return len(words) > 1 and (words[0] in {"a", "an"} or (words[0] in _DETERMINERS and done))
+    return len(words) > 1 and (words[0] in {"a", "an"} or (words[0] in DETERMINERS and done))
 
 
 def _is_done_here(verb: str, names: Collection[str]) -> bool:
@@ -232,7 +232,7 @@ def _is_definite(clause: _Clause) -> bool:
     first, *more = clause.words[1:]
     if _is_name(first) or (_is_name(clause.words[0]) and more and _is_name(more[0])):
         return False  # a title
-    if first.lower() in _DETERMINERS or (clause.later and first.lower() in _BEFORE):
+    if first.lower() in DETERMINERS or (clause.later and first.lower() in _BEFORE):
         return True
     return clause.greeted and _is_numbered(clause)
 

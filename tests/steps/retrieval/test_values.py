@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,8 @@ from sqlwright.english.words import part_of
 from sqlwright.errors import Cancelled
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
+from sqlwright.steps.retrieval.other_forms.within import held_within
 from sqlwright.steps.retrieval.values import (
     OTHER_FORM,
     SAME,
@@ -19,6 +21,7 @@ from sqlwright.steps.retrieval.values import (
     retrieve_values,
 )
 from sqlwright.types import Question, State, ValueMatch
+from sqlwright.types.values import WITHIN
 
 CONTINENT = ColumnRef("continents", "Continent")
 COUNTRY = ColumnRef("countries", "Name")
@@ -271,3 +274,25 @@ def test_a_year_is_no_postal_code(index: DiskValueIndex, text: str, expected: li
 )
 def test_a_phrase_is_found_within_a_value(phrase: str, value: str, part: str) -> None:
     assert part_of(phrase, value) == part
+
+
+@pytest.mark.parametrize(
+    ("question", "word", "rows", "found"),
+    [
+        ("What is the average rate of movies in the film list?", "movies", 1, False),
+        ("What does a movie in the film list cost?", "movie", 1, False),
+        ("How many films have fractures?", "fractures", 12, True),
+        ("Which film is called Movie?", "Movie", 1, True),
+    ],
+)
+def test_things_that_are_asked_for_are_no_part_of_a_name(
+    question: str, word: str, rows: int, found: bool
+) -> None:
+    schema = Schema("s", (Table("film", (Column("title", "TEXT"),)),))
+    stored = {"fractures": "Open fracture"}.get(word, "Purple Movie")
+    start = question.index(word)
+    span = (start, start + len(word))
+    match = ValueMatch(word, ColumnRef("film", "title"), stored, 0.9, rows, span)
+    assert [*held_within([(word, span)], [[match]], [], question, schema)] == [
+        replace(match, score=WITHIN)
+    ] * found

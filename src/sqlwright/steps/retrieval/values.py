@@ -158,8 +158,8 @@ def retrieve_values(
     if schema is not None:
         given = [(one.text, one.span) for one in phrases if not one.whole]
         nearest = [found for one, found in zip(phrases, results, strict=True) if not one.whole]
-        asked = [text for text, _ in given if " " not in text]
-        parts = held_within(given, nearest, [one.span for one, _ in hits], asked, schema)
+        spelt = [one.span for one, _ in hits]
+        parts = held_within(given, nearest, spelt, question.text, schema)
         hits += [(Phrase(one.phrase, one.span or (0, 0)), one) for one in parts]
     return _distinct(hits)[:limit]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from sqlwright.english.cues import COMPARATIVES, PROPERTIES
+from sqlwright.english.requests import DETERMINERS
 from sqlwright.english.vocabulary import (
     DEEDS,
     FUNCTION_WORDS,
@@ -33,20 +34,22 @@ def held_within(
     phrases: Sequence[tuple[str, tuple[int, int]]],
     found: Sequence[Sequence[ValueMatch]],
     taken: Sequence[tuple[int, int]],
-    asked: Sequence[str],
+    asked: str,
     schema: Schema,
 ) -> Iterator[ValueMatch]:
     """The values that hold a phrase's words behind others, where one column alone does, in a table
     near one that the question names; words that names of the schema are made of ask for those.
+    Movies, or a movie, are things, and no part of the name that one of them has.
 
     `found` are the nearest values of each phrase, `taken` the spans that values spell, `asked` the
-    question's words.
+    question.
     """
     words_of = {t.name: {stem(word) for word in split_name(t.own_name)} for t in schema.tables}
     columns = (ref.column for ref in schema.columns)
     named = {stem(word) for name in columns for word in split_name(name)}
     named = named.union(*words_of.values())
-    stems = {stem(word.casefold()) for word in asked}
+    question = tokens(asked)
+    stems = {stem(word.text) for word in question}
     near = {name for name, words in words_of.items() if words & stems}
     for _ in range(2):
         near = near.union(*map(schema.neighbours, near))
@@ -59,6 +62,9 @@ def held_within(
         if max(map(len, words), default=0) < _SHORTEST or any(_is_usual(w, named) for w in words):
             continue
         holding = [match for match in matches if part_of(text, match.value)]
+        before = [word.text for word in question if word.end <= span[0]][-1:]
+        if singular(words[-1]) != words[-1] or not DETERMINERS.isdisjoint(before):
+            holding = [match for match in holding if (match.row_count or 1) > 1]
         if len({match.column for match in holding}) == 1 and holding[0].column.table in near:
             done.append(span)
             for match in holding:
