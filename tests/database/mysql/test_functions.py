@@ -94,3 +94,17 @@ def test_functions_are_told_with_what_naming_them_means(shop: Shop, named: Mysql
         rights,
         "it is declared to change data, which the read-only transaction refuses",
     )
+
+
+def test_a_stored_function_is_not_taken_for_one_of_the_servers(shop: Shop) -> None:
+    """MariaDB has no ANY_VALUE, which MySQL has; and a blank before the parenthesis may reach a
+    stored function of a native one's name."""
+    for routine in ("any_value(x INT)", "`count`(x INT)"):
+        shop.server.run(
+            f"CREATE FUNCTION {routine} RETURNS TEXT RETURN (SELECT MAX(token) FROM secrets)",
+            shop.name,
+        )
+    with open_database(shop.url) as database:
+        for call in ("ANY_VALUE(1)", "any_value (id)", "`Any_Value`(1)", "count (id)"):
+            with pytest.raises(UnsafeQuery, match="the database's own"):
+                database.check(f"SELECT {call} FROM orders")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sqlwright.database.address import Address
@@ -16,7 +17,7 @@ from sqlwright.database.mysql.login import read_login
 from sqlwright.database.mysql.marks import RECENT_SECONDS, Changes, read_changes
 from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
-from sqlwright.database.mysql.routines import named_routines
+from sqlwright.database.mysql.routines import named_routines, stored_names
 from sqlwright.database.rights import LoginRights
 from sqlwright.database.served import ServedDatabase
 from sqlwright.database.workers.engine import Place
@@ -92,11 +93,13 @@ class MysqlDatabase(ServedDatabase):
         try:
             named, others = self._options.database, self._options.databases
             self._server = self._read(lambda reader: read_server(reader, named, others))
+            server = self._server
+            stored = self._read(lambda reader: stored_names(reader, server))
             if functions:
-                server = self._server
                 self._functions, self._own = self._read(
                     lambda reader: named_routines(reader, functions, server, self.url)
                 )
+            self._own = replace(self._own, others=stored)
             if tables is not None:
                 self._tables = named_tables(tables, self._whole(SCHEMA_SECONDS), self.url)
         except BaseException:

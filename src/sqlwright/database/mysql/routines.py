@@ -31,6 +31,15 @@ _ARGUMENTS = """
 """
 
 
+def stored_names(connection: RowReader, server: Server) -> frozenset[str]:
+    """The functions stored in the database that a name alone may reach, folded. Some bear the name
+    of a function that another version of the server brings along. Raises ReadFailed."""
+    if not server.usual:
+        return frozenset()
+    asked = _STORED.format(places=places((server.usual,)))
+    return frozenset(fold_name(str(row[1])) for row in connection.rows(asked, (server.usual,)))
+
+
 def named_routines(
     connection: RowReader, names: Collection[str], server: Server, shown: str
 ) -> tuple[tuple[OwnFunction, ...], Own]:

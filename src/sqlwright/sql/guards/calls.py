@@ -184,7 +184,8 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, own: Own) -> None:
             raise UnreadableQuery(f"{before.text[:60]} can't be called")
         name = _called(tokens, index - 1, rules)
         named = own_name(tokens, index - 1, rules) in own.functions
-        if not named and before.name in own.others and not _follows(tokens, index - 1, "."):
+        reached = fold_name(before.name) if rules.blind_functions else before.name
+        if not named and reached in own.others and not _follows(tokens, index - 1, "."):
             raise UnsafeQuery(f"{before.text[:60]} is a function of the database's own")
         earlier = tokens[index - 2] if index > 1 else SqlToken("", "")
         if "." not in name and (
