@@ -19,6 +19,7 @@ from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
 from sqlwright.running.grounds import Caution, author_of, basis_of
+from sqlwright.running.left_out import left_out
 from sqlwright.running.trust import FAULTY, NOTHING_FITTED, Sure, Trust
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
@@ -239,6 +240,7 @@ def _answered(
         tuple(Note("vetoed", veto.message) for veto in chosen.vetoes),
         tuple(Note("mended", veto.done) for veto in chosen.mended),
         tuple(Note("unanswered", text) for text in named_words(chosen.account, read)),
+        left_out(state, chosen, workspace.schema),
         chosen.warnings,
         _remarks(result),
         state.warnings,

@@ -1,0 +1,43 @@
+"""Words of a question that nothing in a language model's query stands for."""
+
+from __future__ import annotations
+
+import re
+
+from sqlwright.accounting.account import account
+from sqlwright.accounting.said import Said
+from sqlwright.candidates import facts_of
+from sqlwright.presentation.accounting import LEAST
+from sqlwright.schema import Schema
+from sqlwright.sql.calculations import calculations
+from sqlwright.types import Candidate, Note, State
+
+_WORD = re.compile(r"perhaps ('[^\W\d_]{5,}.*')")
+_KINDS = frozenset({"value", "quotation", "name", "number"})
+"""Kinds of phrases that a query names in so many words; others it may put in many ways."""
+
+
+def left_out(state: State, chosen: Candidate, schema: Schema) -> tuple[Note, ...]:
+    """A note on each value, name, quoted text and number of the question that a language model's
+    query leaves out, where no step has accounted for it. Whether one is stored isn't looked up."""
+    facts = facts_of(chosen, schema) if chosen.by_model and chosen.account is None else None
+    if facts is None:
+        return ()
+    said = Said(facts, schema, calculations(chosen.sql, schema.dialect).functions)
+    phrases = [
+        one
+        for one in account(state.question, schema, state.values, said).phrases
+        if one.kind in _KINDS
+    ]
+    return tuple(
+        Note("unanswered", f"nothing in this query stands for “{one.text}”{_unless(one.answer)}")
+        for one in phrases
+        if one.doubt >= LEAST or _unless(one.answer)
+    )
+
+
+def _unless(answer: str) -> str:
+    """Part of a sentence on a whole word that stands in the query in a phrase's place: a short one
+    may be its code."""
+    found = _WORD.fullmatch(answer)
+    return f", unless {found[1]} does" if found else ""
