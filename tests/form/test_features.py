@@ -72,3 +72,10 @@ def test_spellings_of_one_query_are_one_form(case: dict[str, Any]) -> None:
     schema = schema_of(case["tables"], case.get("keys", ()))
     for sql in case["sql"]:
         assert " ".join(map(str, linearize(read_sql(sql, schema)))) == case["symbols"], sql
+
+
+def test_a_query_of_very_many_joins_is_left_to_its_text() -> None:
+    table = SHOP.tables[0].name
+    joins = "".join(f" CROSS JOIN {table} t{number}" for number in range(60))
+    with pytest.raises(UnsupportedQuery, match="so many joins"):
+        read_sql(f"SELECT 1 FROM {table}{joins}", SHOP)

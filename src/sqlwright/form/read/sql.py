@@ -33,6 +33,8 @@ _SET_OPERATORS: dict[type[exp.Expr], f.SetOperator] = {
     exp.Intersect: "intersect",
     exp.Except: "except",
 }
+_MOST_JOINS = 40
+"""More are no query of a person's, and take time of their square to bring in order."""
 _UNSUPPORTED = ("windows", "laterals", "pivots", "qualify", "kind", "sample", "connect")
 
 _SOURCE = frozenset({"this", "db", "catalog", "alias", "joins", "indexed", "only"})
@@ -177,6 +179,8 @@ class _Reader:
         for key in _UNSUPPORTED:
             if node.args.get(key):
                 _refuse(key)
+        if len(node.args.get("joins") or ()) > _MOST_JOINS:
+            _refuse("so many joins")
         scope, derived, edges, rest = self._from(node, outer)
         scope.items = list(node.expressions)
         read = ExpressionReader(scope, self.query)
