@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,12 @@ import pytest
 import yaml
 
 from sqlwright.candidates import execute
-from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import SchemaView
 from sqlwright.steps.repair.veto import VetoRepair
 from sqlwright.steps.retrieval.values import ValueRetrieval
 from sqlwright.types import Candidate, Question, State
+from tests.steps.repair.prepared import ENGINES, prepared_on
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "vetoes" / "tracker.yaml").read_text("utf-8")
@@ -63,28 +62,14 @@ def rows() -> Iterator[str]:
         yield f"INSERT INTO \"Invoice\" VALUES ({n}, {n * 10}, '2024-01-{n:02} 00:00:00', {paid})"
 
 
-@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres"])
+@pytest.fixture(scope="module", params=ENGINES)
 def tracker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Workspace]:
-    folder: Path = tmp_path_factory.mktemp("tracker")
     script = TABLES + ";\n".join(rows()) + ";"
-    address = str(folder / f"tracker.{request.param}")
-    if request.param == "sqlite":
-        with sqlite3.connect(address) as sqlite:
-            sqlite.executescript(script)
-        sqlite.close()
-    elif request.param == "duckdb":
-        duckdb = pytest.importorskip("duckdb", reason="duckdb isn't installed")
-        with duckdb.connect(address) as duck:
-            duck.execute(script)
-    else:
-        server = request.getfixturevalue("postgres_server")
-        address = server.url(server.create(script))
-    prepare(address, folder=folder / "prepared")
-    workspace = open_workspace(address, folder=folder / "prepared")
-    yield workspace
-    workspace.database.close()
+    folder = tmp_path_factory.mktemp("tracker")
+    with prepared_on(request.param, script, folder, request) as workspace:
+        yield workspace
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{c['question']} {c.get('where')}" for c in CASES])

@@ -129,31 +129,26 @@ class FilesDatabase(DuckdbBased):
 
     def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
         """Notes of what was left out of tables, or read in another way than their files say."""
-        wanted = set(map(fold_name, tables))
-        with self._lock:
-            sources = self._sources
-        return tuple(
-            f"{one.name}: {note}"
-            for one in sources
-            if fold_name(one.name) in wanted
-            for note in one.all_notes
-        )
+        return tuple(f"{one.name}: {note}" for one in self._among(tables) for note in one.all_notes)
 
     def doubted(
         self, tables: Collection[str], columns: Collection[tuple[str, str]]
     ) -> tuple[str, ...]:
         """Reasons why whatever is read of tables, or of columns of theirs, may be wrong."""
-        wanted = set(map(fold_name, tables))
         read = {(fold_name(table), fold_name(column)) for table, column in columns}
-        with self._lock:
-            sources = self._sources
         return tuple(
             f"{one.name}: {doubt.text}"
-            for one in sources
-            if fold_name(one.name) in wanted
+            for one in self._among(tables)
             for doubt in one.doubts
             if not doubt.column or (fold_name(one.name), fold_name(doubt.column)) in read
         )
+
+    def _among(self, tables: Collection[str]) -> Iterator[TableFile]:
+        """How the files of some tables are read, as last looked at."""
+        wanted = set(map(fold_name, tables))
+        with self._lock:
+            sources = self._sources
+        return (one for one in sources if fold_name(one.name) in wanted)
 
     def readings(self) -> Readings:
         """The tables, how their files are read, and what was noticed."""
