@@ -144,7 +144,7 @@ class FilesDatabase(DuckdbBased):
         )
 
     def _among(self, tables: Collection[str]) -> Iterator[TableFile]:
-        """How the files of some tables are read, as last looked at."""
+        """The tables of these names, as they were when the files were last looked at."""
         wanted = set(map(fold_name, tables))
         with self._lock:
             sources = self._sources
