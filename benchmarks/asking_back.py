@@ -23,11 +23,11 @@ from pathlib import Path
 
 import sqlwright
 from sqlwright.candidates import same_result
-from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import DatabaseUnavailable
-from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.rules.spider import orders, spider_match
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Context, ModelsByRole, Run, Workspace
 from sqlwright.running.trust import Trust

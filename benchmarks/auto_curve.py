@@ -33,9 +33,9 @@ from training.databases import build, names
 from training.questions import FOLDER, load
 
 from sqlwright import api
-from sqlwright.datasets.example import Example
-from sqlwright.evaluation.intervals import PairedDifference, Share
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.evaluation.intervals import PairedDifference, Share
+from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.llm.scripted import Asked, Script
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.steps.showing import named_tokens

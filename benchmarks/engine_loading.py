@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from sqlwright.form.write.kinds import is_date, is_timestamp
+from sqlwright.local.form.write.kinds import is_date, is_timestamp
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 from sqlwright.sql.dialects import Dialect, dialect_named
 from sqlwright.sql.tokens import quote_name

@@ -39,15 +39,15 @@ from benchmarks.round_trip import read_schema
 from sqlglot import exp
 
 from sqlwright.candidates import same_result
-from sqlwright.datasets.example import Example
-from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.evaluation.intervals import Share
-from sqlwright.form import nodes as f
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.walking import inside, selects
-from sqlwright.form.write.settled import bare_columns, is_grouped
-from sqlwright.form.write.sql import write_sql
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.walking import inside, selects
+from sqlwright.local.form.write.settled import bare_columns, is_grouped
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.sql.tree import node_text, query_tree
 from sqlwright.types import Candidate, ExecutionResult
 

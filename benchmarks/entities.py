@@ -39,9 +39,9 @@ from training.embedded.split import load_split
 
 from retrieval import WHOLE
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form import nodes
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import linearize
+from sqlwright.local.form import nodes
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import linearize
 from sqlwright.local.models import load
 from sqlwright.local.parser.constants import compared_column
 from sqlwright.prepare.opening import open_workspace

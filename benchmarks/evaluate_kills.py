@@ -26,10 +26,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.spider import load_spider
-from sqlwright.evaluation.records import PREDICTIONS, Record
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation.records import PREDICTIONS, Record
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 
 COMMAND = "from sqlwright.cli.main import run; run()"
 MARKS = {"processes": "evaluation.executing.worker", "ray": "ray::_Actor"}

@@ -20,11 +20,11 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.spider import load_spider
-from sqlwright.evaluation import records
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 
 MOST_BESIDE = 1.15
 LEAST_FASTER = 1.7

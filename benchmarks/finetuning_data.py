@@ -17,11 +17,11 @@ from typing import Any
 from benchmarks.large_schema import add_made, describe, read_sources
 
 from sqlwright.database.sqlite.written.writer import new_database
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.split import load_split
-from sqlwright.evaluation.folder.whole_files import write_lines
-from sqlwright.finetuning.candidates.generators import embedded_databases
-from sqlwright.finetuning.candidates.lines import CandidateLine, Header, QuestionLine
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.evaluation.folder.whole_files import write_lines
+from sqlwright.lab.finetuning.candidates.generators import embedded_databases
+from sqlwright.lab.finetuning.candidates.lines import CandidateLine, Header, QuestionLine
 
 ENDED = "train.json"
 

@@ -17,20 +17,20 @@ from pathlib import Path
 
 from benchmarks.marked import write_between
 
-from sqlwright.finetuning.estimating.estimate import Estimate, EstimatePlan, estimate
-from sqlwright.finetuning.estimating.memory import training_memory
-from sqlwright.finetuning.estimating.operations import Passes
-from sqlwright.finetuning.estimating.shape import SHAPES, ModelShape
-from sqlwright.finetuning.estimating.throughput import (
+from sqlwright.lab.finetuning.estimating.estimate import Estimate, EstimatePlan, estimate
+from sqlwright.lab.finetuning.estimating.memory import training_memory
+from sqlwright.lab.finetuning.estimating.operations import Passes
+from sqlwright.lab.finetuning.estimating.shape import SHAPES, ModelShape
+from sqlwright.lab.finetuning.estimating.throughput import (
     GPUS,
     PUBLISHED,
     Range,
     find_gpu,
     utilisation,
 )
-from sqlwright.finetuning.estimating.tokens import TRAIN, SetTokens, set_tokens
-from sqlwright.finetuning.trainer.plan import Settings
-from sqlwright.finetuning.trainer.presets import find_preset
+from sqlwright.lab.finetuning.estimating.tokens import TRAIN, SetTokens, set_tokens
+from sqlwright.lab.finetuning.trainer.plan import Settings
+from sqlwright.lab.finetuning.trainer.presets import find_preset
 from sqlwright.presentation.numbers import counted
 
 DOC = Path("docs/finetuning.md")

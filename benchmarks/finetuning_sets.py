@@ -29,15 +29,15 @@ from typing import Any
 from benchmarks.finetuning_data import bird_with_made_rows, candidates_of_beams
 from benchmarks.marked import write_between
 
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.registry import load_dataset
-from sqlwright.datasets.selection import Selection
-from sqlwright.finetuning.building.build import build
-from sqlwright.finetuning.building.fingerprints import fingerprints
-from sqlwright.finetuning.building.leakage import WAYS, find_leakage
-from sqlwright.finetuning.building.plan import BuildPlan, Source
-from sqlwright.finetuning.building.set_folder import RECORD, SetFolder
-from sqlwright.finetuning.estimating.tokens import SetTokens, set_tokens
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.registry import load_dataset
+from sqlwright.lab.datasets.selection import Selection
+from sqlwright.lab.finetuning.building.build import build
+from sqlwright.lab.finetuning.building.fingerprints import fingerprints
+from sqlwright.lab.finetuning.building.leakage import WAYS, find_leakage
+from sqlwright.lab.finetuning.building.plan import BuildPlan, Source
+from sqlwright.lab.finetuning.building.set_folder import RECORD, SetFolder
+from sqlwright.lab.finetuning.estimating.tokens import SetTokens, set_tokens
 
 DOC = Path("docs/finetuning.md")
 BEGIN = "<!-- papers' sets: begins -->"

@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.merged_schema import COLUMNS, KEPT, make_merged, needed, open_prepared, sample
 
 from sqlwright import api
-from sqlwright.datasets.example import Example
+from sqlwright.lab.datasets.example import Example
 from sqlwright.local.linker.groups import TELLING, GroupWeights, evidence, mass
 from sqlwright.local.linker.linker import TRIED, Linker
 from sqlwright.local.models import EmbeddedModels

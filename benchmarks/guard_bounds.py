@@ -26,7 +26,7 @@ from sqlwright.local.critic.tree import read_parts
 
 from sqlwright.database import open_database
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
+from sqlwright.local.form.read.sql import read_sql
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.reading import (

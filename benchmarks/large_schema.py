@@ -34,11 +34,11 @@ from pathlib import Path
 
 from sqlwright.catalog.descriptions import DescribedColumn
 from sqlwright.database.sqlite.written.writer import DatabaseWriter, new_database
-from sqlwright.datasets.bird import load_bird
-from sqlwright.datasets.describing import description_file, file_name
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.spider import load_spider
-from sqlwright.datasets.split import HELD_BACK
+from sqlwright.lab.datasets.bird import load_bird
+from sqlwright.lab.datasets.describing import description_file, file_name
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.datasets.split import HELD_BACK
 from sqlwright.schema import Column, ForeignKey, Table
 
 COLUMNS = 4_337

@@ -25,12 +25,12 @@ from training.embedded.pairs import Pair, load_pairs
 from training.embedded.split import load_split
 
 from sqlwright.errors import SqlwrightError, UnsupportedQuery
-from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.rules.spider import orders, spider_match
-from sqlwright.form import nodes as f
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.walking import exchanged, selects
-from sqlwright.form.write.sql import write_sql
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.walking import exchanged, selects
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Limits, Run, Workspace

@@ -34,13 +34,13 @@ from benchmarks.large_schema import Source, read_sources
 from sqlwright import api
 from sqlwright.database import open_database
 from sqlwright.database.sqlite.written.writer import DatabaseWriter, Row, new_database
-from sqlwright.datasets.example import Example
-from sqlwright.datasets.merging import StoredSource, add_database
-from sqlwright.datasets.spider import load_spider
-from sqlwright.datasets.split import load_split
-from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.rules.spider import orders, spider_match
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.datasets.merging import StoredSource, add_database
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.schema import ColumnRef, Schema, Table

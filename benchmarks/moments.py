@@ -30,10 +30,10 @@ from typing import Any
 from benchmarks.refusal import SAMPLES
 
 import sqlwright
-from sqlwright.datasets.split import load_split
 from sqlwright.english.words import split_name
-from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.rules.spider import spider_match
+from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.rules.spider import spider_match
 from sqlwright.sql.tokens import quote_name
 
 LEAST_ROWS = 5

@@ -335,7 +335,7 @@ def _earlier(kept: Path, *, again: bool) -> dict[str, str]:
 
 
 def _report(chosen: Sequence[Mutation], sources: dict[str, bytes], known: dict[str, str]) -> None:
-    from sqlwright.evaluation.intervals import Share
+    from sqlwright.lab.evaluation.intervals import Share
 
     for mutation in chosen:
         if known[mutation.key] == "survived":

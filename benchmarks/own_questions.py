@@ -31,8 +31,8 @@ from training.embedded.confidence.families import Item
 
 import sqlwright
 from sqlwright.confidence.figures import calibration_error, with_interval
-from sqlwright.evaluation.intervals import PairedDifference, Share
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.lab.evaluation.intervals import PairedDifference, Share
+from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 
 SURE = 0.8

@@ -35,12 +35,12 @@ from benchmarks.query_mutants import OWN, Mutant, mutants_of
 from benchmarks.witnesses import Witnesses
 
 from sqlwright.database import open_database
-from sqlwright.datasets.example import Example
-from sqlwright.datasets.spider import load_spider
-from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.perturbing.suite import Effort, Suite, open_suite
-from sqlwright.evaluation.rules.registry import find_rule
-from sqlwright.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.perturbing.suite import Effort, Suite, open_suite
+from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.rules.spider import orders, spider_match
 from sqlwright.schema import Schema
 
 T = TypeVar("T")

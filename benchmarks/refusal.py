@@ -19,7 +19,7 @@ from pathlib import Path
 import sqlwright
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
-from sqlwright.evaluation.intervals import Share
+from sqlwright.lab.evaluation.intervals import Share
 
 DEMO = "demo"
 SAMPLES = {

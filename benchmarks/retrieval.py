@@ -19,10 +19,10 @@ from training.embedded.pairs import Pair, TrainingDatabase, load_databases, load
 from training.embedded.split import load_split
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.nodes import Literal
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import linearize
 from sqlwright.indexes.values.index import ColumnValues, memory_value_index
+from sqlwright.local.form.nodes import Literal
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import linearize
 from sqlwright.local.parser.constants import compared_column
 from sqlwright.protocols import ValueIndex
 from sqlwright.schema import ColumnRef

@@ -26,9 +26,9 @@ from typing import Any
 from training.embedded.split import load_split
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import delinearize, linearize
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import delinearize, linearize
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 
 SECONDS = 20.0

@@ -27,12 +27,12 @@ from typing import Any
 
 from sqlwright import api
 from sqlwright.candidates import valid
-from sqlwright.datasets.example import Example
-from sqlwright.datasets.spider import load_spider
-from sqlwright.datasets.split import load_split
-from sqlwright.evaluation.intervals import PairedDifference, Share
-from sqlwright.evaluation.rules.spider import orders, spider_match
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.evaluation.intervals import PairedDifference, Share
+from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.protocols import Context, Run, Step

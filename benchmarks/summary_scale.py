@@ -24,11 +24,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sqlwright.evaluation import json_lines, records
-from sqlwright.evaluation.error_classes.classes import LABELS
-from sqlwright.evaluation.error_classes.origins import ORIGINS
-from sqlwright.evaluation.figures.summary import summarize
-from sqlwright.evaluation.records import Record
+from sqlwright.lab.evaluation import json_lines, records
+from sqlwright.lab.evaluation.error_classes.classes import LABELS
+from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.records import Record
 from sqlwright.types import Usage
 
 DIFFERENT = 50_000

@@ -28,15 +28,15 @@ from pathlib import Path
 from typing import Any
 
 import sqlwright
-from sqlwright.datasets.bird import load_bird
-from sqlwright.datasets.example import Example
-from sqlwright.datasets.spider import load_spider
-from sqlwright.datasets.split import load_split
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
-from sqlwright.evaluation.intervals import PairedDifference, Share
-from sqlwright.evaluation.scoring import Scorer
 from sqlwright.events import Event, ModelCalled, ReplyUnreadable
+from sqlwright.lab.datasets.bird import load_bird
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.evaluation.intervals import PairedDifference, Share
+from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.llm.options import LlmOptions
 from sqlwright.prepare import open_workspace
 from sqlwright.schema import SchemaView

@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlwright.datasets.example import Dataset, Example
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
-from sqlwright.evaluation import records
-from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 
 VARIANTS = {
     "local": EvaluationSettings(recipe="local"),

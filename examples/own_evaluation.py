@@ -9,10 +9,10 @@ elsewhere. Thirty are a start; the interval says how much they tell.
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlwright.datasets.example import Dataset, Example
 from sqlwright.demo.business import write_business
-from sqlwright.evaluation import records
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 
 GOLDEN = {
     "How many orders are still pending?": "SELECT COUNT(*) FROM orders WHERE status = 'pending'",

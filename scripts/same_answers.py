@@ -23,10 +23,10 @@ from math import comb
 from pathlib import Path
 
 import sqlwright
-from sqlwright.datasets.spider import load_spider
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions, rows_digest
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation.scoring import Scorer
 
 
 def ask(arguments):

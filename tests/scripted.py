@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from sqlwright.form.stored import Formats
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.protocols import Assessment, FloatArray, Links, Parsed, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
@@ -26,6 +25,7 @@ from sqlwright.types import (
     TableLink,
     ValueMatch,
 )
+from sqlwright.types.stored import Formats
 
 
 @dataclass

@@ -33,7 +33,7 @@ from sqlwright.candidates import (
     shares,
     valid,
 )
-from sqlwright.form.read.sql import read_sql
+from sqlwright.local.form.read.sql import read_sql
 from sqlwright.presentation.answer import candidate_to_dict
 from sqlwright.protocols import Run, Workspace
 from sqlwright.types import Candidate, Cell, ExecutionError, ExecutionResult

@@ -19,10 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sqlwright.api import open as open  # noqa: A004
-    from sqlwright.comparison.records import ComparedRecipe as ComparedRecipe
-    from sqlwright.comparison.records import Comparison as Comparison
-    from sqlwright.comparison.records import QueryDifference as QueryDifference
-    from sqlwright.comparison.records import StageCost as StageCost
     from sqlwright.confidence.own import CalibrationReport as CalibrationReport
     from sqlwright.confidence.refitting import GoldenQuestion as GoldenQuestion
     from sqlwright.errors import ConfigError as ConfigError
@@ -33,6 +29,10 @@ if TYPE_CHECKING:
     from sqlwright.errors import WorkspaceError as WorkspaceError
     from sqlwright.events import Event as Event
     from sqlwright.events import EventSink as EventSink
+    from sqlwright.lab.comparison.records import ComparedRecipe as ComparedRecipe
+    from sqlwright.lab.comparison.records import Comparison as Comparison
+    from sqlwright.lab.comparison.records import QueryDifference as QueryDifference
+    from sqlwright.lab.comparison.records import StageCost as StageCost
     from sqlwright.llm.options import LlmOptions as LlmOptions
     from sqlwright.llm.options import ModelOptions as ModelOptions
     from sqlwright.local.models import EmbeddedModels as EmbeddedModels
@@ -101,8 +101,8 @@ _PLACES = {
     "ColumnExamples": "sqlwright.types",
     "ColumnLink": "sqlwright.types",
     "ColumnRef": "sqlwright.schema",
-    "ComparedRecipe": "sqlwright.comparison.records",
-    "Comparison": "sqlwright.comparison.records",
+    "ComparedRecipe": "sqlwright.lab.comparison.records",
+    "Comparison": "sqlwright.lab.comparison.records",
     "ConfigError": "sqlwright.errors",
     "Context": "sqlwright.protocols",
     "Database": "sqlwright.protocols",
@@ -127,7 +127,7 @@ _PLACES = {
     "open": "sqlwright.api",
     "QueryCondition": "sqlwright.types",
     "QueryCost": "sqlwright.types",
-    "QueryDifference": "sqlwright.comparison.records",
+    "QueryDifference": "sqlwright.lab.comparison.records",
     "QueryPart": "sqlwright.types",
     "Question": "sqlwright.types",
     "QuestionBack": "sqlwright.types",
@@ -138,7 +138,7 @@ _PLACES = {
     "Session": "sqlwright.session",
     "Sign": "sqlwright.types",
     "SqlwrightError": "sqlwright.errors",
-    "StageCost": "sqlwright.comparison.records",
+    "StageCost": "sqlwright.lab.comparison.records",
     "State": "sqlwright.types",
     "Step": "sqlwright.protocols",
     "StepTime": "sqlwright.types",

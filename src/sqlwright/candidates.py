@@ -37,7 +37,7 @@ from sqlwright.sql.shape.spelling import respelled
 from sqlwright.types import Candidate, Cell, ExecutionResult, Note, ValueMatch
 
 if TYPE_CHECKING:
-    from sqlwright.form.nodes import Query
+    from sqlwright.local.form.nodes import Query
 
 DIGITS = 9
 """Significant digits two numbers must share to be equal; chosen."""
@@ -220,7 +220,7 @@ def form_of(candidate: Candidate, schema: Schema) -> Query:
     where the form can't express the query."""
     if candidate.form is not None:
         return candidate.form
-    from sqlwright.form.read.sql import read_sql
+    from sqlwright.local.form.read.sql import read_sql
 
     return read_sql(candidate.sql, schema)
 
@@ -229,7 +229,7 @@ def facts_of(candidate: Candidate, schema: Schema) -> QueryFacts | None:
     """The facts of the candidate's query: from its author's form, else from its text; None when the
     text is no query."""
     if candidate.form is not None:
-        from sqlwright.form.facts import form_facts
+        from sqlwright.local.form.facts import form_facts
 
         try:
             return form_facts(candidate.form, schema)

@@ -29,11 +29,11 @@ from sqlwright.boundary.arguments import (
     takes_one,
 )
 from sqlwright.caveats import Look
-from sqlwright.comparison.records import Comparison
 from sqlwright.confidence.own import CalibrationReport
 from sqlwright.confidence.refitting import GoldenQuestion
 from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import ChoiceMade, EventSink, no_events
+from sqlwright.lab.comparison.records import Comparison
 from sqlwright.llm.models import Models
 from sqlwright.local.models import embedded_digest
 from sqlwright.prepare import open_workspace, prepared_folder
@@ -254,7 +254,7 @@ class Session:
         Raises as `ask` does, and ConfigError for a recipe that doesn't fit or if none could be
         asked.
         """
-        from sqlwright.comparison.asking import compare, load_recipes
+        from sqlwright.lab.comparison.asking import compare, load_recipes
 
         loaded = load_recipes(recipes, overrides, overrides_of, allow_code=allow_code)
         halt = threading.Event() if cancelled is None else cancelled

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sqlwright.evaluation.pages.difference_page import difference_page
-from sqlwright.evaluation.pages.differences import difference
-from sqlwright.evaluation.pages.run_page import run_page
-from sqlwright.evaluation.pages.several_page import several_page
+from sqlwright.lab.evaluation.pages.difference_page import difference_page
+from sqlwright.lab.evaluation.pages.differences import difference
+from sqlwright.lab.evaluation.pages.run_page import run_page
+from sqlwright.lab.evaluation.pages.several_page import several_page
 from tests.cli import hostile
 from tests.evaluation.run_folders import measured, questions, right, wrong
 

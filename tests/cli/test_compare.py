@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from sqlwright.api import Session
 from sqlwright.cli.views.compare.lines import comparison_lines
-from sqlwright.comparison.records import Comparison
+from sqlwright.lab.comparison.records import Comparison
 from tests.cli import hostile
 from tests.cli.conftest import Outcome
 from tests.cli.rendering import look, rendered

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sqlwright.finetuning.building.set_folder import SetFolder
-from sqlwright.finetuning.example import TrainingExample, Turn, write_examples
+from sqlwright.lab.finetuning.building.set_folder import SetFolder
+from sqlwright.lab.finetuning.example import TrainingExample, Turn, write_examples
 from tests.cli.conftest import Outcome
 
 Run = Callable[..., Outcome]

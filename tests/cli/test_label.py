@@ -16,12 +16,12 @@ import pytest
 
 from sqlwright.cli.views.label.item import item_lines
 from sqlwright.cli.views.label.work import ACTIONS, KEYS
-from sqlwright.evaluation import records
-from sqlwright.evaluation.error_classes.classes import LABELS
-from sqlwright.evaluation.error_classes.labels import read_labels
-from sqlwright.evaluation.figures.summary import summarize
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.run import write_json
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.error_classes.classes import LABELS
+from sqlwright.lab.evaluation.error_classes.labels import read_labels
+from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.run import write_json
 from tests.cli.conftest import Outcome
 from tests.cli.hostile import acting
 from tests.cli.rendering import look, rendered

@@ -5,8 +5,8 @@ import pytest
 from sqlwright.cli.views.ablate import listed_lines, table_lines
 from sqlwright.cli.views.evaluate.errors import error_lines
 from sqlwright.cli.views.evaluate.summary import summary_lines
-from sqlwright.evaluation.figures.summary import summarize
-from sqlwright.evaluation.records import Record
+from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.records import Record
 from sqlwright.recipes.ablation_lists import ablations
 from tests.cli.hostile import acting
 from tests.cli.rendering import look, rendered

@@ -14,7 +14,7 @@ import pytest
 
 from sqlwright.catalog.descriptions import DescribedColumn
 from sqlwright.cli.views.demo import demo_database
-from sqlwright.datasets.describing import written_descriptions
+from sqlwright.lab.datasets.describing import written_descriptions
 from tests.cli.conftest import Outcome
 from tests.llm.server import ModelServer
 

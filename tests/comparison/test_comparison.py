@@ -15,11 +15,11 @@ from sqlwright.api import Session
 from sqlwright.cli.terminal.console import Glyphs
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.compare.lines import comparison_lines
-from sqlwright.comparison.as_json import comparison_to_dict
-from sqlwright.comparison.records import Comparison
-from sqlwright.comparison.words import also_wrote, headline
 from sqlwright.errors import ConfigError, UserError
 from sqlwright.events import Event, RunStarted
+from sqlwright.lab.comparison.as_json import comparison_to_dict
+from sqlwright.lab.comparison.records import Comparison
+from sqlwright.lab.comparison.words import also_wrote, headline
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.messages import Missing
 from tests.llm.server import ModelServer

@@ -11,8 +11,8 @@ import pytest
 
 import sqlwright
 from sqlwright import GoldenQuestion
-from sqlwright.datasets.own.golden import load_golden
 from sqlwright.errors import DatasetError, UserError, WorkspaceError
+from sqlwright.lab.datasets.own.golden import load_golden
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.prepare import purge
 from sqlwright.session import Session

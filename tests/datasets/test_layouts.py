@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlwright.datasets.defog import MOST, accepted_queries
-from sqlwright.datasets.example import Dataset, Example
-from sqlwright.datasets.registry import DATASETS, dataset_names, find_loader, load_dataset
-from sqlwright.datasets.selection import Selection
 from sqlwright.errors import ConfigError, DatasetError, UserError
+from sqlwright.lab.datasets.defog import MOST, accepted_queries
+from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.datasets.registry import DATASETS, dataset_names, find_loader, load_dataset
+from sqlwright.lab.datasets.selection import Selection
 
 CASES = Path(__file__).parents[1] / "cases" / "datasets"
 LAYOUTS, REFUSED, BRACES = (
@@ -171,9 +171,9 @@ def test_an_installed_package_adds_a_data_set(
     told = tmp_path / "house-1.0.dist-info"
     told.mkdir()
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: house\nVersion: 1.0\n")
-    (told / "entry_points.txt").write_text("[sqlwright.datasets]\nhouse = house_set:load\n")
+    (told / "entry_points.txt").write_text("[sqlwright.lab.datasets]\nhouse = house_set:load\n")
     (tmp_path / "house_set.py").write_text(
-        "from sqlwright.datasets.example import Dataset, Example\n"
+        "from sqlwright.lab.datasets.example import Dataset, Example\n"
         "def load(folder, selection):\n"
         "    return Dataset('house', (Example('1', 'a', 'Q?', 'SELECT 1', folder / 'a.sqlite'),))\n"
     )

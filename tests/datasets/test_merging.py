@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.datasets.bird import load_bird
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.merging import merge
-from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import DatasetError
+from sqlwright.lab.datasets.bird import load_bird
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.merging import merge
+from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.sql.rewriting import rename_tables
 
 SHOP = """

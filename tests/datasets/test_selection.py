@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.datasets.example import Dataset, Example
-from sqlwright.datasets.selection import Selection, chosen
 from sqlwright.errors import DatasetError
+from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.datasets.selection import Selection, chosen
 
 BIRD_DEV = {
     "california_schools": 89, "card_games": 191, "codebase_community": 186,

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sqlwright.evaluation.intervals import Share
+from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.recipes.ablation_lists import find_ablation
 
 

@@ -9,10 +9,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from sqlwright.evaluation import records
-from sqlwright.evaluation.figures.summary import summarize
-from sqlwright.evaluation.pages.runs import MeasuredRun, read_run
-from sqlwright.evaluation.records import Record
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_run
+from sqlwright.lab.evaluation.records import Record
 
 CASES = Path(__file__).parents[1] / "cases" / "reports"
 RULE = "bird"

@@ -12,17 +12,17 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwright.datasets.example import Example
 from sqlwright.errors import ConfigError
-from sqlwright.evaluation.grading.components import components
-from sqlwright.evaluation.grading.hardness import hardness
-from sqlwright.evaluation.metrics.alike import Leave, alike, rounded_alike
-from sqlwright.evaluation.metrics.efficiency import TURNS, r_ves, ves
-from sqlwright.evaluation.metrics.metric import Judged, Reference
-from sqlwright.evaluation.metrics.registry import METRICS, chosen_metrics, find_metric
-from sqlwright.evaluation.metrics.soft_f1 import soft_f1
-from sqlwright.evaluation.rules.registry import find_rule
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.evaluation.grading.components import components
+from sqlwright.lab.evaluation.grading.hardness import hardness
+from sqlwright.lab.evaluation.metrics.alike import Leave, alike, rounded_alike
+from sqlwright.lab.evaluation.metrics.efficiency import TURNS, r_ves, ves
+from sqlwright.lab.evaluation.metrics.metric import Judged, Reference
+from sqlwright.lab.evaluation.metrics.registry import METRICS, chosen_metrics, find_metric
+from sqlwright.lab.evaluation.metrics.soft_f1 import soft_f1
+from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.protocols import Workspace
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 from sqlwright.sql.features import FEATURES, features
@@ -342,7 +342,7 @@ def test_an_unknown_metric_names_the_nearest():
 def test_installed_packages_add_metrics(tmp_path: Path) -> None:
     """A real distribution on the path, found through its entry points."""
     (tmp_path / "mine.py").write_text(
-        "from sqlwright.evaluation.metrics.metric import Metric\n"
+        "from sqlwright.lab.evaluation.metrics.metric import Metric\n"
         "METRIC = Metric('mine', 'one of ours', lambda judged: 1.0)\n"
     )
     info = tmp_path / "mine-1.0.dist-info"
@@ -352,7 +352,7 @@ def test_installed_packages_add_metrics(tmp_path: Path) -> None:
     (info / "entry_points.txt").write_text(lines)
     code = (
         "from sqlwright.errors import ConfigError\n"
-        "from sqlwright.evaluation.metrics.registry import chosen_metrics, metric_names\n"
+        "from sqlwright.lab.evaluation.metrics.registry import chosen_metrics, metric_names\n"
         "assert 'mine' not in [one.name for one in chosen_metrics()]\n"
         "assert chosen_metrics(['mine'])[-1].about == 'one of ours'\n"
         "assert metric_names()[-2:] == ('broken', 'mine')\n"

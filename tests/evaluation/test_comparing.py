@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import ConfigError
-from sqlwright.evaluation import records
-from sqlwright.evaluation.ablation import ablate
-from sqlwright.evaluation.intervals import PairedDifference
-from sqlwright.evaluation.run import EvaluationSettings
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.ablation import ablate
+from sqlwright.lab.evaluation.intervals import PairedDifference
+from sqlwright.lab.evaluation.run import EvaluationSettings
 from tests.evaluation.sets import GERMAN, SWEDISH, answering, spider_set
 
 FAULTY = "SELECT nonsense FROM customers"

@@ -9,12 +9,18 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlwright.datasets.example import Example
 from sqlwright.demo.business import write_business
-from sqlwright.evaluation.error_classes.classes import CLASSES, LABELS, MEANINGS, Finding, ranked
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.rules.registry import find_rule
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.evaluation.error_classes.classes import (
+    CLASSES,
+    LABELS,
+    MEANINGS,
+    Finding,
+    ranked,
+)
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Workspace
 from sqlwright.schema import SchemaView

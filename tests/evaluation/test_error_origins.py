@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from sqlwright.cli.views.evaluate.summary import summary_lines
-from sqlwright.datasets.bird import load_bird
-from sqlwright.datasets.spider import load_spider
-from sqlwright.evaluation import records
-from sqlwright.evaluation.figures.summary import summarize
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.bird import load_bird
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.scripted import Says
 from tests.cli.rendering import look, rendered
 from tests.evaluation.sets import GERMAN, SWEDISH, answering, bird_set, spider_set

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import ConfigError, UserError
-from sqlwright.evaluation import records
-from sqlwright.evaluation.executing.executor import LOST
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.executing.executor import LOST
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.options import LlmOptions
 from sqlwright.running.trace import read_trace
 from tests.evaluation.ending import ending_recipe

@@ -16,14 +16,14 @@ import yaml
 from benchmarks.summary_scale import drawn_records, measured, write
 
 from sqlwright.errors import DatasetError
-from sqlwright.evaluation import records
-from sqlwright.evaluation.error_classes.labels import Label
-from sqlwright.evaluation.figures.accuracy import MOST_VALUES
-from sqlwright.evaluation.figures.candidates import MOST_ROWS
-from sqlwright.evaluation.figures.confidence import POINTS
-from sqlwright.evaluation.figures.summary import summarize
-from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.records import Record
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.error_classes.labels import Label
+from sqlwright.lab.evaluation.figures.accuracy import MOST_VALUES
+from sqlwright.lab.evaluation.figures.candidates import MOST_ROWS
+from sqlwright.lab.evaluation.figures.confidence import POINTS
+from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.answer import to_json
 
 CASES = yaml.safe_load(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import DatasetError
-from sqlwright.evaluation.golden.baseline import (
+from sqlwright.lab.evaluation.golden.baseline import (
     Baseline,
     KeptAnswer,
     changes,
@@ -16,7 +16,7 @@ from sqlwright.evaluation.golden.baseline import (
     taken,
     write_baseline,
 )
-from sqlwright.evaluation.records import Record
+from sqlwright.lab.evaluation.records import Record
 
 
 def answered(id_: str, sql: str | None = "SELECT 1", *, right: bool = True) -> Record:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sqlwright.datasets.example import Expected
-from sqlwright.datasets.own.golden import FIELDS, QUERIES, load_golden_set
-from sqlwright.evaluation.golden.faults import RULES
+from sqlwright.lab.datasets.example import Expected
+from sqlwright.lab.datasets.own.golden import FIELDS, QUERIES, load_golden_set
+from sqlwright.lab.evaluation.golden.faults import RULES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "measuring.md").read_text("utf-8")
 SECTION = PAGE.partition("## Your own questions\n")[2].partition("\n## ")[0]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.datasets.example import Example
-from sqlwright.evaluation.golden.baseline import Baseline, KeptAnswer, taken
-from sqlwright.evaluation.golden.gate import Gate
-from sqlwright.evaluation.records import Record
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.evaluation.golden.baseline import Baseline, KeptAnswer, taken
+from sqlwright.lab.evaluation.golden.gate import Gate
+from sqlwright.lab.evaluation.records import Record
 
 ASKED = tuple(
     Example(str(number), "shop", f"Question {number}?", "SELECT 1", Path("shop.sqlite"))

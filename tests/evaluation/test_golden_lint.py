@@ -13,10 +13,10 @@ import yaml
 
 import sqlwright
 from sqlwright.api import EmbeddedModels, Session
-from sqlwright.datasets.own.golden import load_golden_set
 from sqlwright.errors import ModelUnavailable
-from sqlwright.evaluation.golden.faults import RULES, Fault
-from sqlwright.evaluation.golden.lint import Lint
+from sqlwright.lab.datasets.own.golden import load_golden_set
+from sqlwright.lab.evaluation.golden.faults import RULES, Fault
+from sqlwright.lab.evaluation.golden.lint import Lint
 
 CASES = Path(__file__).parents[1] / "cases"
 QUESTIONS: list[dict[str, Any]] = yaml.safe_load(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sqlwright.confidence.figures import auroc
-from sqlwright.evaluation.intervals import (
+from sqlwright.lab.evaluation.intervals import (
     DISTINCT,
     DRAWS,
     Mean,

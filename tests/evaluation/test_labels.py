@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import DatasetError
-from sqlwright.evaluation.error_classes.figures import error_figures
-from sqlwright.evaluation.error_classes.labels import (
+from sqlwright.lab.evaluation.error_classes.figures import error_figures
+from sqlwright.lab.evaluation.error_classes.labels import (
     FILE,
     Label,
     append_label,
@@ -20,7 +20,7 @@ from sqlwright.evaluation.error_classes.labels import (
     settled,
     to_label,
 )
-from sqlwright.evaluation.records import Record
+from sqlwright.lab.evaluation.records import Record
 
 
 def wrong(id_: str, *classes: str, sql: str = "SELECT 1") -> Record:

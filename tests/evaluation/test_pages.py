@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import DatasetError
-from sqlwright.evaluation.pages.run_page import run_page
-from sqlwright.evaluation.pages.runs import MeasuredRun, read_run, read_runs
-from sqlwright.evaluation.pages.sections.wrong import ANSWERS
-from sqlwright.evaluation.pages.several_page import several_page
+from sqlwright.lab.evaluation.pages.run_page import run_page
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_run, read_runs
+from sqlwright.lab.evaluation.pages.sections.wrong import ANSWERS
+from sqlwright.lab.evaluation.pages.several_page import several_page
 from tests.cli import hostile
 from tests.evaluation.run_folders import CASES, measured, questions, record, run_folder, wrong
 from tests.test_html import Reader

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.datasets.example import Example
 from sqlwright.errors import UserError
-from sqlwright.evaluation.executing.executor import LOST, Plan, lost
-from sqlwright.evaluation.executing.orders import (
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.evaluation.executing.executor import LOST, Plan, lost
+from sqlwright.lab.evaluation.executing.orders import (
     Answered,
     Ask,
     Gone,
@@ -21,9 +21,9 @@ from sqlwright.evaluation.executing.orders import (
     Ready,
     Reply,
 )
-from sqlwright.evaluation.executing.pool import FALSE_STARTS, Pool, Worker
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.settings import EvaluationSettings
+from sqlwright.lab.evaluation.executing.pool import FALSE_STARTS, Pool, Worker
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.settings import EvaluationSettings
 
 
 class ScriptedWorker:

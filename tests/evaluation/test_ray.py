@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import ConfigError
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from tests.evaluation.ending import ending_recipe
 from tests.evaluation.sets import GERMAN, SWEDISH, spider_set
 from tests.evaluation.test_executing import told, with_question
@@ -28,7 +28,7 @@ ASKED = {f"Who is German, number {number}?": GERMAN for number in range(7)} | {
     "Who is Swedish?": SWEDISH
 }
 OWN = """
-from sqlwright.evaluation.executing.ray import RayWorkers
+from sqlwright.lab.evaluation.executing.ray import RayWorkers
 own = RayWorkers(1)
 import ray
 from ray._common.usage.usage_lib import usage_stats_enabled
@@ -54,7 +54,7 @@ def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path) -> Non
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Two nodes on this machine with a processor each."""
-    from sqlwright.evaluation.executing.ray import SILENCE
+    from sqlwright.lab.evaluation.executing.ray import SILENCE
 
     os.environ.update(SILENCE)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from sqlwright.evaluation.pages.difference_page import difference_page
-from sqlwright.evaluation.pages.differences import (
+from sqlwright.lab.evaluation.pages.difference_page import difference_page
+from sqlwright.lab.evaluation.pages.differences import (
     RunDifference,
     difference,
     difference_data,
     verdict_words,
 )
-from sqlwright.evaluation.pages.settings import setting_differences
-from sqlwright.evaluation.records import Record
+from sqlwright.lab.evaluation.pages.settings import setting_differences
+from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.html.marked import marked
 from sqlwright.sql.pieces import cutting
 from tests.cli import hostile

@@ -1,9 +1,9 @@
 """A data set's figures go by its own rule: BIRD's where it is BIRD's."""
 
-from sqlwright.datasets.bird import load_bird
-from sqlwright.datasets.spider import load_spider
-from sqlwright.evaluation import records
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.bird import load_bird
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from tests.evaluation.sets import bird_set, spider_set
 from tests.scripted import scripted_models
 

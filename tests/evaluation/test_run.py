@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from sqlwright.datasets.bird import load_bird
-from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import DatasetError
-from sqlwright.evaluation import records
-from sqlwright.evaluation.figures.summary import summarize
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.bird import load_bird
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from tests.evaluation.sets import GERMAN, spider_set

@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 
 from sqlwright.boundary.remote_files import fetched
-from sqlwright.datasets.bird import load_bird
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import ConfigError, DatabaseUnavailable, DatasetError
-from sqlwright.evaluation import json_lines, records
-from sqlwright.evaluation.folder.lock import locked
-from sqlwright.evaluation.folder.merging import merge_runs
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
-from sqlwright.evaluation.shards import Shard, in_order
+from sqlwright.lab.datasets.bird import load_bird
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation import json_lines, records
+from sqlwright.lab.evaluation.folder.lock import locked
+from sqlwright.lab.evaluation.folder.merging import merge_runs
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.evaluation.shards import Shard, in_order
 from sqlwright.sql.rewriting import one_line
 from tests.evaluation.ending import ending_recipe
 from tests.evaluation.sets import GERMAN, SWEDISH, bird_set, spider_set

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from sqlwright.datasets.example import Example, Expected
-from sqlwright.evaluation.figures.summary import summarize
-from sqlwright.evaluation.metrics.registry import METRICS, chosen_metrics
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.rules.registry import RULES, find_rule
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.lab.datasets.example import Example, Expected
+from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.metrics.registry import METRICS, chosen_metrics
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.rules.registry import RULES, find_rule
+from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.protocols import Database, Workspace
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.types import Answer, Candidate, ColumnLink, ExecutionResult, Question, State

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import DatabaseUnavailable, DatasetError
-from sqlwright.evaluation import records
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from tests.evaluation.sets import GERMAN, SWEDISH, answering, spider_set
 
 ASKED = {f"Who is German, number {number}?": GERMAN for number in range(6)} | {

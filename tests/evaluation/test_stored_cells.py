@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlwright.datasets.example import Expected
-from sqlwright.datasets.own.golden import load_golden_set
-from sqlwright.evaluation.golden.adding import NewQuestion, add_question
-from sqlwright.evaluation.rules.registry import find_rule
-from sqlwright.evaluation.stored_cells import as_given
+from sqlwright.lab.datasets.example import Expected
+from sqlwright.lab.datasets.own.golden import load_golden_set
+from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question
+from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.stored_cells import as_given
 from sqlwright.types import ExecutionResult
 
 TEXTS = st.text("abcT-:+. 0123456789ö'\"{}[]#", max_size=25)

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.datasets.bird import load_bird
 from sqlwright.errors import ConfigError, DatasetError
-from sqlwright.evaluation.ablation import ablate
-from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.run import EvaluationSettings
-from sqlwright.evaluation.tables.as_json import to_dict
-from sqlwright.evaluation.tables.commands import missing_commands, table_commands
-from sqlwright.evaluation.tables.filled import Cell, Choice, FilledPaper, FilledTable, fill
-from sqlwright.evaluation.tables.markdown import to_markdown
-from sqlwright.evaluation.tables.page import to_html
-from sqlwright.evaluation.tables.papers import PAPERS, data_sets, find_paper
-from sqlwright.evaluation.tables.runs import Found, find_runs, resolved
-from sqlwright.evaluation.tables.words import beneath, body_of, cell_text, head_of
+from sqlwright.lab.datasets.bird import load_bird
+from sqlwright.lab.evaluation.ablation import ablate
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.run import EvaluationSettings
+from sqlwright.lab.evaluation.tables.as_json import to_dict
+from sqlwright.lab.evaluation.tables.commands import missing_commands, table_commands
+from sqlwright.lab.evaluation.tables.filled import Cell, Choice, FilledPaper, FilledTable, fill
+from sqlwright.lab.evaluation.tables.markdown import to_markdown
+from sqlwright.lab.evaluation.tables.page import to_html
+from sqlwright.lab.evaluation.tables.papers import PAPERS, data_sets, find_paper
+from sqlwright.lab.evaluation.tables.runs import Found, find_runs, resolved
+from sqlwright.lab.evaluation.tables.words import beneath, body_of, cell_text, head_of
 from sqlwright.recipes.ablation_lists import ablations, find_ablation
 from tests.evaluation.finished_runs import run_folder
 from tests.evaluation.sets import GERMAN, SWEDISH, answering, bird_set

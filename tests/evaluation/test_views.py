@@ -5,9 +5,9 @@ import json
 import pytest
 
 from sqlwright.cli.views.evaluate.summary import summary_lines
-from sqlwright.datasets.spider import load_spider
-from sqlwright.evaluation import records
-from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.datasets.spider import load_spider
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from tests.cli.rendering import look, rendered
 from tests.evaluation.sets import GERMAN, answering, spider_set
 

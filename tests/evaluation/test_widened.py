@@ -6,8 +6,8 @@ from contextlib import closing
 
 from benchmarks.large_schema import surround
 
-from sqlwright.datasets.bird import load_bird
-from sqlwright.datasets.spider import load_spider
+from sqlwright.lab.datasets.bird import load_bird
+from sqlwright.lab.datasets.spider import load_spider
 from tests.evaluation.sets import GERMAN, spider_set
 
 OTHERS = {

@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from sqlwright.datasets.example import Example
-from sqlwright.evaluation.scoring import Scorer
-from sqlwright.finetuning.lesson import Lesson
-from sqlwright.finetuning.roles.role import Asked, Sampled
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.evaluation.scoring import Scorer
+from sqlwright.lab.finetuning.lesson import Lesson
+from sqlwright.lab.finetuning.roles.role import Asked, Sampled
 from sqlwright.protocols import Run, Workspace
 from sqlwright.recipes.loading import load_recipe
 from tests.scripted import scripted_models

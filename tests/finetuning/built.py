@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlwright.datasets.example import Dataset
-from sqlwright.datasets.registry import load_dataset
-from sqlwright.finetuning.building.build import BuildPlan, Progress, Source, build
-from sqlwright.finetuning.building.set_folder import SetFolder
-from sqlwright.finetuning.example import TrainingExample, read_examples
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.datasets.registry import load_dataset
+from sqlwright.lab.finetuning.building.build import BuildPlan, Progress, Source, build
+from sqlwright.lab.finetuning.building.set_folder import SetFolder
+from sqlwright.lab.finetuning.example import TrainingExample, read_examples
 
 CASES = Path(__file__).parents[1] / "cases" / "finetuning"
 QUESTIONS: Mapping[str, str] = {

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from sqlwright import api
-from sqlwright.datasets.example import Dataset, Example
-from sqlwright.finetuning.candidates.sampling import SamplingPlan, SamplingReport, sample
+from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.finetuning.candidates.sampling import SamplingPlan, SamplingReport, sample
 from sqlwright.recipes.loading import load_recipe
 from sqlwright.session import Session
 from tests.scripted import scripted_models

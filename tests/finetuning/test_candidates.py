@@ -15,17 +15,17 @@ import pytest
 from training.parts import part_of
 
 from sqlwright import api
-from sqlwright.datasets.example import Dataset, Example
-from sqlwright.datasets.split import HELD_BACK, load_split
 from sqlwright.errors import ConfigError, DatasetError
-from sqlwright.finetuning.candidates.folds import fold_of, outside
-from sqlwright.finetuning.candidates.generators import (
+from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.datasets.split import HELD_BACK, load_split
+from sqlwright.lab.finetuning.candidates.folds import fold_of, outside
+from sqlwright.lab.finetuning.candidates.generators import (
     EMBEDDED,
     embedded_databases,
     trained_databases,
 )
-from sqlwright.finetuning.candidates.reading import read_candidates
-from sqlwright.finetuning.candidates.sampling import SamplingPlan, sample
+from sqlwright.lab.finetuning.candidates.reading import read_candidates
+from sqlwright.lab.finetuning.candidates.sampling import SamplingPlan, sample
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.recipes.loading import load_recipe
 from sqlwright.session import Session

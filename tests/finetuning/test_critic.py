@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import ConfigError
-from sqlwright.finetuning.example import TrainingExample
-from sqlwright.finetuning.roles.critic import ROLE, Critic
-from sqlwright.finetuning.roles.registry import find_role
+from sqlwright.lab.finetuning.example import TrainingExample
+from sqlwright.lab.finetuning.roles.critic import ROLE, Critic
+from sqlwright.lab.finetuning.roles.registry import find_role
 from sqlwright.protocols import Workspace
 from tests.finetuning.asking import SKIPPED, TAUGHT, asked_of, by_rule
 

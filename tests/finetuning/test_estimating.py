@@ -9,18 +9,23 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import ConfigError, DatasetError
-from sqlwright.finetuning.estimating.estimate import EstimatePlan, estimate
-from sqlwright.finetuning.estimating.memory import training_memory
-from sqlwright.finetuning.estimating.operations import (
+from sqlwright.lab.finetuning.estimating.estimate import EstimatePlan, estimate
+from sqlwright.lab.finetuning.estimating.memory import training_memory
+from sqlwright.lab.finetuning.estimating.operations import (
     Passes,
     forward_operations,
     preference_operations,
     training_operations,
 )
-from sqlwright.finetuning.estimating.shape import SHAPES, ModelShape, shape_of
-from sqlwright.finetuning.estimating.throughput import PUBLISHED, Published, find_gpu, utilisation
-from sqlwright.finetuning.estimating.tokens import SetTokens, set_tokens
-from sqlwright.finetuning.example import TrainingExample, Turn, write_examples
+from sqlwright.lab.finetuning.estimating.shape import SHAPES, ModelShape, shape_of
+from sqlwright.lab.finetuning.estimating.throughput import (
+    PUBLISHED,
+    Published,
+    find_gpu,
+    utilisation,
+)
+from sqlwright.lab.finetuning.estimating.tokens import SetTokens, set_tokens
+from sqlwright.lab.finetuning.example import TrainingExample, Turn, write_examples
 
 TINY = ModelShape("tiny", layers=2, hidden=4, heads=4, keys=2, intermediate=8, vocabulary=10)
 """Small enough for sums by hand: each layer has 2*16 + 2*8 of attention and 3*32 of its network."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sqlwright import api
 from sqlwright.errors import ConfigError
-from sqlwright.finetuning.roles.distractors import (
+from sqlwright.lab.finetuning.roles.distractors import (
     name_likeness,
     similar_tables,
     weighted_tables,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlwright.finetuning.lesson import Lesson
+from sqlwright.lab.finetuning.lesson import Lesson
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Workspace
 from sqlwright.recipes.loading import load_recipe, parse_recipe

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.finetuning.example import TrainingExample, Turn
-from sqlwright.finetuning.preferences.pairs import Pairs, paired
+from sqlwright.lab.finetuning.example import TrainingExample, Turn
+from sqlwright.lab.finetuning.preferences.pairs import Pairs, paired
 
 
 def example(name: str, right: str, *wrong: str, role: str = "generator") -> TrainingExample:

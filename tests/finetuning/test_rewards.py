@@ -14,9 +14,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlwright.datasets.example import Dataset, Example, Expected
 from sqlwright.errors import DatabaseUnavailable, DatasetError
-from sqlwright.finetuning.preferences.rewards import (
+from sqlwright.lab.datasets.example import Dataset, Example, Expected
+from sqlwright.lab.finetuning.preferences.rewards import (
     COMPILES,
     NOTHING,
     OPEN_DATABASES,

@@ -19,14 +19,14 @@ import pytest
 import yaml
 
 from sqlwright import api
-from sqlwright.datasets.example import Example
-from sqlwright.evaluation.scoring import Scorer
-from sqlwright.finetuning.example import TrainingExample
-from sqlwright.finetuning.lesson import Lesson
-from sqlwright.finetuning.roles.generator import GeneratorRole
-from sqlwright.finetuning.roles.registry import ROLES, find_role
-from sqlwright.finetuning.roles.role import Asked, Role, Sampled
-from sqlwright.finetuning.roles.selector import Selector
+from sqlwright.lab.datasets.example import Example
+from sqlwright.lab.evaluation.scoring import Scorer
+from sqlwright.lab.finetuning.example import TrainingExample
+from sqlwright.lab.finetuning.lesson import Lesson
+from sqlwright.lab.finetuning.roles.generator import GeneratorRole
+from sqlwright.lab.finetuning.roles.registry import ROLES, find_role
+from sqlwright.lab.finetuning.roles.role import Asked, Role, Sampled
+from sqlwright.lab.finetuning.roles.selector import Selector
 from sqlwright.llm.endpoint import Call
 from sqlwright.llm.metering import PER_MESSAGE, estimated_tokens
 from sqlwright.llm.scripted import Asked as Prompted

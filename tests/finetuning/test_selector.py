@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import ConfigError
-from sqlwright.finetuning.roles.registry import find_role
-from sqlwright.finetuning.roles.selector import ROLE, Selector
+from sqlwright.lab.finetuning.roles.registry import find_role
+from sqlwright.lab.finetuning.roles.selector import ROLE, Selector
 from sqlwright.protocols import Workspace
 from tests.finetuning.asking import SKIPPED, TAUGHT, asked_of, by_rule
 

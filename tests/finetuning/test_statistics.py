@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from sqlwright.finetuning.building.statistics import (
+from sqlwright.lab.finetuning.building.statistics import (
     balance,
     distribution,
     share_over,
     statistics,
 )
-from sqlwright.finetuning.example import TrainingExample, Turn
+from sqlwright.lab.finetuning.example import TrainingExample, Turn
 
 
 def example(role: str, completion: str, db_id: str = "shop", **facts: str | int) -> TrainingExample:

@@ -12,12 +12,12 @@ import pytest
 
 from sqlwright.api import Session
 from sqlwright.boundary.feedback import ENDING, feedback_file, feedback_on
-from sqlwright.datasets.registry import load_dataset
 from sqlwright.errors import DatasetError, UserError, WorkspaceError
-from sqlwright.evaluation.golden.feedback import judge
 from sqlwright.events import StepStarted
-from sqlwright.finetuning.candidates.generators import EMBEDDED
-from sqlwright.finetuning.candidates.reading import read_candidates
+from sqlwright.lab.datasets.registry import load_dataset
+from sqlwright.lab.evaluation.golden.feedback import judge
+from sqlwright.lab.finetuning.candidates.generators import EMBEDDED
+from sqlwright.lab.finetuning.candidates.reading import read_candidates
 from sqlwright.prepare.storage import inventory
 from sqlwright.running.trace import TraceWriter, list_traces, read_trace
 from sqlwright.types import Turn

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import ConfigError, UserError
-from sqlwright.finetuning.trainer.plan import Settings, TrainingPlan
-from sqlwright.finetuning.trainer.presets import PRESETS, find_preset
+from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
+from sqlwright.lab.finetuning.trainer.presets import PRESETS, find_preset
 
 
 def a_plan(**changed: Any) -> TrainingPlan:

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from sqlwright.form.nodes import Literal
-from sqlwright.form.sequence.symbols import BY_NAME, Symbol, TableSymbol
+from sqlwright.local.form.nodes import Literal
+from sqlwright.local.form.sequence.symbols import BY_NAME, Symbol, TableSymbol
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -10,9 +10,9 @@ import apsw
 import pytest
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import delinearize, linearize
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import delinearize, linearize
+from sqlwright.local.form.write.sql import write_sql
 from tests.form.notation import CASES, cases, schema_of, symbols_of
 from tests.form.walks import SHOP, make_database
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.sequence.grammar import (
+from sqlwright.local.form.sequence.grammar import (
     KEYWORDS,
     GrammarState,
     Keyword,
@@ -21,8 +21,8 @@ from sqlwright.form.sequence.grammar import (
     delinearize,
     linearize,
 )
-from sqlwright.form.sequence.symbols import BY_NAME, SPARE
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.sequence.symbols import BY_NAME, SPARE
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef, Schema
 from tests.form.notation import cases
 from tests.form.walks import SCHEMAS, make_database, walk

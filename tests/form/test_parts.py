@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from sqlwright.form import nodes as f
-from sqlwright.form.lacking import OPERATIONS, asked_operations
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.scopes import borrowed, mentions, replace_columns
-from sqlwright.form.walking import changed, exchanged, inside, own, own_tables, selects
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.lacking import OPERATIONS, asked_operations
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.scopes import borrowed, mentions, replace_columns
+from sqlwright.local.form.walking import changed, exchanged, inside, own, own_tables, selects
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef
 from tests.form.notation import cases
 from tests.form.walks import SHOP

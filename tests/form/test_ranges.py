@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.schema import Column, Schema, Table
 from tests.form.notation import CASES, cases
 from tests.servers.mariadb import MariadbServer

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import delinearize, linearize
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import delinearize, linearize
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.schema import ForeignKey, Schema
 from tests.form.walks import ODD, SHOP, make_database, table
 

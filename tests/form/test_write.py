@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form import nodes as f
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import delinearize, linearize
-from sqlwright.form.write.expressions import quote_literal
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import delinearize, linearize
+from sqlwright.local.form.write.expressions import quote_literal
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.tokens import quote_name
 from tests.form.walks import APART, ONE, make_database

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from sqlwright.form.sequence.grammar import (
+from sqlwright.local.form.sequence.grammar import (
     KEYWORDS,
     GrammarState,
     Keyword,

@@ -18,9 +18,9 @@ import yaml
 from tokenizers import Tokenizer
 
 from sqlwright.english.as_trained import Word
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import KEYWORDS, linearize
 from sqlwright.local.embedder.static import StaticEmbedder
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import KEYWORDS, linearize
 from sqlwright.local.linker.features import phrase_features, value_features, word_features
 from sqlwright.local.linker.groups import evidence
 from sqlwright.local.linker.linker import Linker

@@ -16,13 +16,17 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import sqlwright
-from sqlwright.form import nodes
+from sqlwright.local.form import nodes
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sqlwright"
 PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
 TABLE = PAGE[PAGE.index("## Names") : PAGE.index("## Errors")]
-PACKAGES = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))
+PACKAGES = sorted(
+    path.parent.relative_to(SOURCE).as_posix()
+    for path in [*SOURCE.glob("*/__init__.py"), *SOURCE.glob("lab/*/__init__.py")]
+    if path.parent.name != "lab"
+)
 PUBLIC = re.compile(r"^Public(?:: (`\w+`(?:, `\w+`)*); the rest is internal)?\b", re.MULTILINE)
 INTERNAL = "Internal: may change without notice."
 
@@ -121,12 +125,15 @@ def test_the_documents_and_examples_import_only_what_is_meant_for_it() -> None:
         name for text in texts for name in re.findall(r"(?:from|import) sqlwright\.([\w.]+)", text)
     }
     assert {name for name in imported if not meant(name)} == set()
-    assert "evaluation.run" in imported
+    assert "lab.evaluation.run" in imported
 
 
 def meant(name: str) -> bool:
     """Whether `sqlwright.NAME` is a module for others."""
     package, _, module = name.partition(".")
+    if package == "lab":
+        room, _, module = module.partition(".")
+        package = f"lab/{room}"
     if package not in PACKAGES:
         return f"`sqlwright.{package}`" in (inspect.getdoc(sqlwright) or "")
     said = PUBLIC.search(docstring(package))

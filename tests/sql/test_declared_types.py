@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwright.catalog.statements.columns import family_of
-from sqlwright.form.write.kinds import kind_of_type
+from sqlwright.local.form.write.kinds import kind_of_type
 from sqlwright.sql.declared_types import standard_type
 
 CASES = """

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
+from sqlwright.local.form.read.sql import read_sql
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.sql.calculations import calculations
 from sqlwright.sql.features import features

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.facts import form_facts
-from sqlwright.form.nodes import Query
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import delinearize
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.facts import form_facts
+from sqlwright.local.form.nodes import Query
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import delinearize
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.schema import Schema
 from sqlwright.sql.facts import Comparison, QueryFacts, Term
 from sqlwright.sql.reading import read_facts

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
+from sqlwright.local.form.read.sql import read_sql
 from sqlwright.sql.in_words.query import read_query
 from sqlwright.sql.reading import compared_texts, computes_within, read_facts, varies_by_itself
 from tests.sql.test_dialects import shop

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sqlwright.errors import UnsafeQuery, UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
+from sqlwright.local.form.read.sql import read_sql
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.in_words.query import read_query

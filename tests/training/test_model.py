@@ -19,8 +19,8 @@ from training.embedded.parser.model import ParserModel, Sizes  # noqa: E402
 from training.embedded.parser.packing import Packed, batches, collate, make_target, pack  # noqa: E402
 from training.embedded.parser.train import Trainer, TrainingSettings, stream  # noqa: E402
 
-from sqlwright.form.read.sql import read_sql  # noqa: E402
-from sqlwright.form.sequence.grammar import linearize  # noqa: E402
+from sqlwright.local.form.read.sql import read_sql  # noqa: E402
+from sqlwright.local.form.sequence.grammar import linearize  # noqa: E402
 from sqlwright.local.parser.encode import encode  # noqa: E402
 from sqlwright.local.parser.nodes import FEATURES, RELATIONS, Encoded, WordPieces  # noqa: E402
 from sqlwright.local.parser.parser import feature_flags  # noqa: E402

@@ -18,9 +18,9 @@ from training.embedded.questions.phrases import ordered_by
 from training.embedded.questions.rows import Made
 from training.embedded.questions.synthetic import KINDS, Synthesizer, synthetic_pairs
 
-from sqlwright.form import nodes as f
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 
 SHOP = Schema(

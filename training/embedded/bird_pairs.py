@@ -13,8 +13,8 @@ from pathlib import Path
 from training.embedded.pairs import Pair, TrainingDatabase, read_schema
 from training.embedded.split import HELD_BACK
 
-from sqlwright.form.nodes import Literal
-from sqlwright.form.sequence.grammar import Symbol
+from sqlwright.local.form.nodes import Literal
+from sqlwright.local.form.sequence.grammar import Symbol
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.types import Question
 

@@ -19,10 +19,10 @@ from typing import Any
 from training.embedded.split import Split
 
 from sqlwright.catalog.records import LISTED_LENGTH, LISTED_VALUES
-from sqlwright.form.stored import Formats
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.sql.tokens import quote_name
 from sqlwright.types import Question
+from sqlwright.types.stored import Formats
 
 MAX_VALUES = 20_000
 """Distinct text values read from one column."""

@@ -9,9 +9,9 @@ from typing import Literal
 
 from sqlwright.catalog.formats import Format
 from sqlwright.catalog.stored import stored_columns
-from sqlwright.form.stored import Formats
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.types import Cell
+from sqlwright.types.stored import Formats
 
 Indexing = Literal["whole", "part", "none", "free_text", "identifier", "blank", "waiting"]
 """State of a column in the value index: every text, some of them, no text stored at all, left out

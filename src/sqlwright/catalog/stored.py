@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlwright.english.vocabulary import KEY_WORDS, vocabulary
 from sqlwright.english.words import is_participle, split_name
-from sqlwright.form.stored import AmountWay, Formats, Stored
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.types.stored import AmountWay, Formats, Stored
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile

@@ -50,7 +50,7 @@ from sqlwright.types.plans import ScanLimit
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile, TableProfile
-    from sqlwright.form.stored import Formats
+    from sqlwright.types.stored import Formats
 
 __all__ = [
     "EMBEDDER",

@@ -20,9 +20,9 @@ from sqlwright.types import Candidate, ColumnLink, Question, State, TableLink, V
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sqlwright.form.nodes import Query
-    from sqlwright.form.stored import Formats
+    from sqlwright.local.form.nodes import Query
     from sqlwright.protocols import Run
+    from sqlwright.types.stored import Formats
 
 FloatArray = npt.NDArray[np.float32]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sqlwright.accounting.account import account
-from sqlwright.accounting.said import Said
 from sqlwright.candidates import facts_of
+from sqlwright.local.accounting.account import account
+from sqlwright.local.accounting.said import Said
 from sqlwright.presentation.accounting import LEAST
 from sqlwright.schema import Schema
 from sqlwright.sql.calculations import calculations

@@ -13,7 +13,7 @@ from sqlwright.types.results import ExecutionResult
 from sqlwright.types.values import ValueMatch
 
 if TYPE_CHECKING:
-    from sqlwright.form.nodes import Query
+    from sqlwright.local.form.nodes import Query
 
 
 @dataclass(frozen=True, slots=True)

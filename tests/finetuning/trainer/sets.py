@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sqlwright.datasets.reading import file_digest
-from sqlwright.finetuning.building.set_folder import (
+from sqlwright.lab.datasets.reading import file_digest
+from sqlwright.lab.finetuning.building.set_folder import (
     SetFolder,
     SetRecord,
     SourceRecord,
     write_record,
 )
-from sqlwright.finetuning.example import TrainingExample, Turn, write_examples
-from sqlwright.finetuning.trainer.plan import Settings, TrainingPlan
+from sqlwright.lab.finetuning.example import TrainingExample, Turn, write_examples
+from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
 from tests.llm.tiny_weights import save_tiny
 
 QUERIES = (

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import ConfigError
-from sqlwright.finetuning.example import TrainingExample, Turn
-from sqlwright.finetuning.trainer.chat import (
+from sqlwright.lab.finetuning.example import TrainingExample, Turn
+from sqlwright.lab.finetuning.trainer.chat import (
     UNCOUNTED,
     completion_tokens,
     prompt_tokens,
     tokenized,
 )
-from sqlwright.finetuning.trainer.loading import Loaded, load
+from sqlwright.lab.finetuning.trainer.loading import Loaded, load
 from sqlwright.llm.endpoint import Call
 from tests.finetuning.trainer.marks import NEEDS
 from tests.llm.tiny_weights import CONTEXT, TEMPLATE, save_tiny

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import Cancelled, ConfigError
-from sqlwright.finetuning.example import TrainingExample
-from sqlwright.finetuning.trainer.plan import TrainingPlan
-from sqlwright.finetuning.trainer.running.record import RunFolder
-from sqlwright.finetuning.trainer.train import train
+from sqlwright.lab.finetuning.example import TrainingExample
+from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
+from sqlwright.lab.finetuning.trainer.running.record import RunFolder
+from sqlwright.lab.finetuning.trainer.train import train
 from tests.finetuning.trainer.marks import NEEDS
 from tests.finetuning.trainer.sets import SETTINGS, SPREAD, a_plan, examples, save_set
 from tests.llm.tiny_weights import save_tiny
@@ -54,8 +54,8 @@ def margin(folder: Path, adapter: Path | None) -> list[float]:
     """By how much the right reply of each example is likelier than the wrong one."""
     import torch
 
-    from sqlwright.finetuning.trainer.chat import completion_tokens, prompt_tokens
-    from sqlwright.finetuning.trainer.loading import load
+    from sqlwright.lab.finetuning.trainer.chat import completion_tokens, prompt_tokens
+    from sqlwright.lab.finetuning.trainer.loading import load
 
     loaded = load(folder / "tiny", adapter=adapter, device="cpu", precision="fp32")
     loaded.model.eval()
@@ -95,11 +95,11 @@ def test_the_record_says_what_it_was_trained_on(trained: RunFolder) -> None:
 
 def test_the_tokens_are_those_of_inference(folder: Path) -> None:
     """The very batches that it reads: the prompt that inference gives, the reply, its end."""
-    from sqlwright.finetuning.building.set_folder import SetFolder
-    from sqlwright.finetuning.trainer.loading import load, quiet, with_lora
-    from sqlwright.finetuning.trainer.preference import Preference
-    from sqlwright.finetuning.trainer.running.computing import computing_of
-    from sqlwright.finetuning.trainer.running.training import Work
+    from sqlwright.lab.finetuning.building.set_folder import SetFolder
+    from sqlwright.lab.finetuning.trainer.loading import load, quiet, with_lora
+    from sqlwright.lab.finetuning.trainer.preference import Preference
+    from sqlwright.lab.finetuning.trainer.running.computing import computing_of
+    from sqlwright.lab.finetuning.trainer.running.training import Work
     from sqlwright.llm.endpoint import Call
     from sqlwright.llm.vendors.weights import Weights
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import ConfigError, DatasetError
-from sqlwright.finetuning.building.set_folder import SourceRecord
-from sqlwright.finetuning.example import TrainingExample
-from sqlwright.finetuning.trainer.evaluation.judging import ExecutionJudge
-from sqlwright.finetuning.trainer.evaluation.measures import drawn, measure_of
-from sqlwright.finetuning.trainer.train import train
+from sqlwright.lab.finetuning.building.set_folder import SourceRecord
+from sqlwright.lab.finetuning.example import TrainingExample
+from sqlwright.lab.finetuning.trainer.evaluation.judging import ExecutionJudge
+from sqlwright.lab.finetuning.trainer.evaluation.measures import drawn, measure_of
+from sqlwright.lab.finetuning.trainer.train import train
 from tests.finetuning.trainer.marks import NEEDS
 from tests.finetuning.trainer.sets import SETTINGS, a_plan, examples, query, save_set
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import Cancelled, ConfigError, DatasetError
-from sqlwright.finetuning.building.set_folder import SourceRecord
-from sqlwright.finetuning.example import TrainingExample, Turn
-from sqlwright.finetuning.preferences.options import RewardOptions
-from sqlwright.finetuning.trainer.plan import Settings, TrainingPlan
-from sqlwright.finetuning.trainer.running.record import RunFolder
-from sqlwright.finetuning.trainer.train import train
+from sqlwright.lab.finetuning.building.set_folder import SourceRecord
+from sqlwright.lab.finetuning.example import TrainingExample, Turn
+from sqlwright.lab.finetuning.preferences.options import RewardOptions
+from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
+from sqlwright.lab.finetuning.trainer.running.record import RunFolder
+from sqlwright.lab.finetuning.trainer.train import train
 from tests.evaluation.sets import spider_set
 from tests.finetuning.trainer.marks import NEEDS
 from tests.finetuning.trainer.sets import SETTINGS, SPREAD, save_set
@@ -132,11 +132,11 @@ def test_a_run_goes_on_to_the_same_weights(folder: Path, trained: RunFolder) -> 
 
 def test_the_prompts_are_those_of_inference(folder: Path) -> None:
     """What the model reads first in a step, whatever stands before it in its row."""
-    from sqlwright.finetuning.building.set_folder import SetFolder
-    from sqlwright.finetuning.trainer.loading import load, quiet, with_lora
-    from sqlwright.finetuning.trainer.rewarded import Rewarded
-    from sqlwright.finetuning.trainer.running.computing import computing_of
-    from sqlwright.finetuning.trainer.running.training import Work
+    from sqlwright.lab.finetuning.building.set_folder import SetFolder
+    from sqlwright.lab.finetuning.trainer.loading import load, quiet, with_lora
+    from sqlwright.lab.finetuning.trainer.rewarded import Rewarded
+    from sqlwright.lab.finetuning.trainer.running.computing import computing_of
+    from sqlwright.lab.finetuning.trainer.running.training import Work
     from sqlwright.llm.endpoint import Call
     from sqlwright.llm.vendors.weights import Weights
 
@@ -162,7 +162,7 @@ def test_the_prompts_are_those_of_inference(folder: Path) -> None:
 
 
 def test_questions_that_cannot_be_judged_are_left_out(folder: Path, tmp_path: Path) -> None:
-    from sqlwright.finetuning.building.set_folder import SetFolder
+    from sqlwright.lab.finetuning.building.set_folder import SetFolder
 
     sources = SetFolder.open(folder / "set").about.sources
     lost = replace(right()[0], id="lost", question_id="dev-00099")

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import ConfigError
-from sqlwright.finetuning.trainer.loading import load
-from sqlwright.finetuning.trainer.merging import merge
-from sqlwright.finetuning.trainer.plan import TrainingPlan
-from sqlwright.finetuning.trainer.running.record import RunFolder
-from sqlwright.finetuning.trainer.train import train
+from sqlwright.lab.finetuning.trainer.loading import load
+from sqlwright.lab.finetuning.trainer.merging import merge
+from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
+from sqlwright.lab.finetuning.trainer.running.record import RunFolder
+from sqlwright.lab.finetuning.trainer.train import train
 from sqlwright.llm.endpoint import Call
 from tests.finetuning.trainer.marks import NEEDS
 from tests.finetuning.trainer.sets import SETTINGS, a_plan, examples

@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import ConfigError, DatasetError
-from sqlwright.finetuning.trainer.loading import load
-from sqlwright.finetuning.trainer.plan import TrainingPlan
-from sqlwright.finetuning.trainer.running.record import RunFolder
-from sqlwright.finetuning.trainer.train import train
+from sqlwright.lab.finetuning.trainer.loading import load
+from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
+from sqlwright.lab.finetuning.trainer.running.record import RunFolder
+from sqlwright.lab.finetuning.trainer.train import train
 from sqlwright.llm.endpoint import Call
 from tests.finetuning.trainer.marks import NEEDS
 from tests.finetuning.trainer.sets import SETTINGS, a_plan, examples, query, save_set
@@ -37,7 +37,7 @@ from pathlib import Path
 from dataclasses import replace
 from sqlwright.cli.main import main
 from sqlwright.errors import Cancelled
-from sqlwright.finetuning.trainer.train import train
+from sqlwright.lab.finetuning.trainer.train import train
 from tests.finetuning.trainer.sets import a_plan
 from tests.finetuning.trainer.test_train import SHORT
 

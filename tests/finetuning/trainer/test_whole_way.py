@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.datasets.registry import load_dataset
-from sqlwright.evaluation.rules.registry import find_rule
-from sqlwright.evaluation.scoring import Scorer
-from sqlwright.finetuning.building.build import BuildPlan, Source, build
-from sqlwright.finetuning.building.set_folder import SetFolder
-from sqlwright.finetuning.candidates.reading import CandidateSets, read_candidates
-from sqlwright.finetuning.example import TrainingExample, Turn
-from sqlwright.finetuning.lesson import Lesson
-from sqlwright.finetuning.roles.options import with_options
-from sqlwright.finetuning.roles.registry import find_role
-from sqlwright.finetuning.roles.role import Asked
-from sqlwright.finetuning.teacher import Says, Taught
-from sqlwright.finetuning.trainer.merging import merge
-from sqlwright.finetuning.trainer.plan import Settings, TrainingPlan
-from sqlwright.finetuning.trainer.train import train
+from sqlwright.lab.datasets.registry import load_dataset
+from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.scoring import Scorer
+from sqlwright.lab.finetuning.building.build import BuildPlan, Source, build
+from sqlwright.lab.finetuning.building.set_folder import SetFolder
+from sqlwright.lab.finetuning.candidates.reading import CandidateSets, read_candidates
+from sqlwright.lab.finetuning.example import TrainingExample, Turn
+from sqlwright.lab.finetuning.lesson import Lesson
+from sqlwright.lab.finetuning.roles.options import with_options
+from sqlwright.lab.finetuning.roles.registry import find_role
+from sqlwright.lab.finetuning.roles.role import Asked
+from sqlwright.lab.finetuning.teacher import Says, Taught
+from sqlwright.lab.finetuning.trainer.merging import merge
+from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
+from sqlwright.lab.finetuning.trainer.train import train
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions
 from sqlwright.local.models import EmbeddedModels

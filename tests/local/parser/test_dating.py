@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from sqlwright.english.dates import moments
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.parser.dating import Dating
 from sqlwright.local.parser.grouping import Grouping, unit_of
 from sqlwright.local.question.retelling import Retelling, untold

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlwright.form.sequence.symbols import BY_NAME, KEYWORDS
+from sqlwright.local.form.sequence.symbols import BY_NAME, KEYWORDS
 from sqlwright.local.models import WEIGHTS
 from sqlwright.local.parser.decoding import Decoder, Memory
 from sqlwright.local.parser.pointers import BEGIN, FIRST_NODE

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import sqlwright
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.stored import Formats, Stored
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.types.stored import Formats, Stored
 from tests.form.notation import cases, schema_of
 
 DAYS = ("2022-12-31", "2023-01-01", "2023-05-31", "2023-05-05", "2024-02-29", "2021-06-15", None,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.form.nodes import Literal
-from sqlwright.form.sequence.symbols import BY_NAME, Symbol
+from sqlwright.local.form.nodes import Literal
+from sqlwright.local.form.sequence.symbols import BY_NAME, Symbol
 from sqlwright.local.parser.operands import Operands
 from sqlwright.schema import ColumnRef
 

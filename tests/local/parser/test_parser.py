@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from sqlwright.errors import Cancelled, ModelUnavailable
-from sqlwright.form.facts import form_facts
+from sqlwright.local.form.facts import form_facts
 from sqlwright.local.models import load
 from sqlwright.local.parser.nodes import TableNode
 from sqlwright.local.parser.parser import Parser

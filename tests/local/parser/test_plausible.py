@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.form.read.sql import read_sql
+from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.parser.plausible import is_senseless, mixes_types, works_out_nonsense
 from tests.local.singers import SINGERS
 

@@ -8,9 +8,9 @@ import pytest
 from tokenizers import Tokenizer
 
 from sqlwright.english.as_trained import Word, split_words
-from sqlwright.form.nodes import Literal
-from sqlwright.form.sequence.grammar import GrammarState
-from sqlwright.form.sequence.symbols import BY_NAME, Symbol
+from sqlwright.local.form.nodes import Literal
+from sqlwright.local.form.sequence.grammar import GrammarState
+from sqlwright.local.form.sequence.symbols import BY_NAME, Symbol
 from sqlwright.local.models import WEIGHTS
 from sqlwright.local.parser.constants import Grounding, compared_column
 from sqlwright.local.parser.encode import encode

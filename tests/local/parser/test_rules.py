@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sqlwright.english.as_trained import split_words
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import GrammarState
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import GrammarState
 from sqlwright.local.parser.constants import Grounding, compared_column, compared_function
 from sqlwright.local.parser.operands import Operands
 from sqlwright.local.parser.plausible import is_senseless, mixes_types

@@ -12,9 +12,9 @@ from tokenizers import Tokenizer
 
 from sqlwright.english.as_trained import Word
 from sqlwright.errors import Cancelled
-from sqlwright.form.sequence.grammar import delinearize
-from sqlwright.form.sequence.symbols import BY_NAME
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.sequence.grammar import delinearize
+from sqlwright.local.form.sequence.symbols import BY_NAME
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.models import WEIGHTS
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.encode import encode

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from sqlwright.form.facts import form_facts
+from sqlwright.local.form.facts import form_facts
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.sql.reading import read_facts

@@ -11,8 +11,8 @@ from sqlwright.candidates import execute, same_result, valid
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import DemoQuestion, demo_questions
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import SchemaView

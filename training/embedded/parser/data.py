@@ -39,9 +39,9 @@ from training.embedded.questions.synthetic import Synthesizer, synthetic_pairs
 from training.embedded.split import SEED, Split, load_split
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.sequence.grammar import Symbol, linearize
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.sequence.grammar import Symbol, linearize
 from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode

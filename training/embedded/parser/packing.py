@@ -12,8 +12,8 @@ import numpy.typing as npt
 import torch
 from training.embedded.parser.model import Batch
 
-from sqlwright.form.sequence.grammar import GrammarState
-from sqlwright.form.sequence.symbols import KEYWORDS, Symbol
+from sqlwright.local.form.sequence.grammar import GrammarState
+from sqlwright.local.form.sequence.symbols import KEYWORDS, Symbol
 from sqlwright.local.parser.nodes import COLUMN, FEATURES, RELATION, Encoded
 from sqlwright.local.parser.pointers import BEGIN, FIRST_NODE
 

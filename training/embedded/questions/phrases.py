@@ -15,7 +15,7 @@ from training.embedded.questions.entities import Property, Role
 
 from sqlwright.english.as_trained import NUMBER_WORDS
 from sqlwright.english.words import plural
-from sqlwright.form import nodes as f
+from sqlwright.local.form import nodes as f
 from sqlwright.steps.retrieval.other_forms.named import other_forms
 
 COMPARED: dict[f.ComparisonOperator, tuple[str, ...]] = {

@@ -30,7 +30,7 @@ from training.embedded.questions.rows import (
     under,
 )
 
-from sqlwright.form import nodes as f
+from sqlwright.local.form import nodes as f
 
 _PRICES = frozenset({"price", "cost", "rate", "fee", "charge"})
 _QUANTITIES = frozenset({"quantity", "units", "pieces", "copies"})

@@ -26,7 +26,7 @@ from training.embedded.questions.phrases import (
 )
 
 from sqlwright.english.words import plural
-from sqlwright.form import nodes as f
+from sqlwright.local.form import nodes as f
 
 Made = tuple[str, f.Query]
 """A question's words and its query."""

@@ -11,7 +11,7 @@ from training.embedded.questions.phrases import column, listed, many
 from training.embedded.questions.rows import Made, ask
 
 from sqlwright.english.words import plural
-from sqlwright.form import nodes as f
+from sqlwright.local.form import nodes as f
 
 
 def selves(world: World, rng: random.Random) -> Made | None:

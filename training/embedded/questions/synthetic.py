@@ -17,7 +17,7 @@ from training.embedded.questions.entities import World, read_world
 from training.embedded.questions.rows import Made
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.types import Question
 
 SOURCE = "synthetic"

@@ -84,7 +84,7 @@ def command(
 
     from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.views.ablate import compare
-    from sqlwright.evaluation.run import EvaluationSettings
+    from sqlwright.lab.evaluation.run import EvaluationSettings
 
     chosen = settled(
         overrides=settings,

@@ -113,8 +113,8 @@ def command(
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.evaluate.measuring import measure
     from sqlwright.cli.views.golden.checked import Checks
-    from sqlwright.evaluation.metrics.registry import find_metric
-    from sqlwright.evaluation.run import EvaluationSettings
+    from sqlwright.lab.evaluation.metrics.registry import find_metric
+    from sqlwright.lab.evaluation.run import EvaluationSettings
 
     for name in metrics or ():
         find_metric(name)  # before anything is prepared or asked

@@ -47,7 +47,7 @@ def command(
     """
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.label.work import Labelling, labelled_run, show_figures
-    from sqlwright.evaluation.error_classes.classes import LABELS
+    from sqlwright.lab.evaluation.error_classes.classes import LABELS
 
     settle_streams()
     if only and only not in LABELS:

@@ -15,7 +15,7 @@ from sqlwright.cli.typed import gating, measuring, options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlwright.datasets.example import Dataset
+    from sqlwright.lab.datasets.example import Dataset
 
 
 def positive(text: str | float) -> float:

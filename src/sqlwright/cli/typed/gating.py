@@ -13,7 +13,7 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
-    from sqlwright.evaluation.golden.gate import Gate
+    from sqlwright.lab.evaluation.golden.gate import Gate
 
 
 def share(text: str | float) -> float:
@@ -117,8 +117,8 @@ class Gating:
     def gate(self, rule: str, limit: int | None) -> Gate:
         """The conditions, with the baseline read. Called before anything is asked, so that a
         mistake costs no run. Raises UsageError and DatasetError."""
-        from sqlwright.evaluation.golden.baseline import read_baseline
-        from sqlwright.evaluation.golden.gate import Gate
+        from sqlwright.lab.evaluation.golden.baseline import read_baseline
+        from sqlwright.lab.evaluation.golden.gate import Gate
 
         if self.lost is not None and self.baseline is None:
             raise UsageError("--allow-lost needs a baseline", hint="Name it with --baseline FILE.")

@@ -16,7 +16,7 @@ from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
     from sqlwright.cli.terminal.console import Screen
-    from sqlwright.datasets.example import Dataset
+    from sqlwright.lab.datasets.example import Dataset
 
 GOLDEN = "golden"
 """The name of the data set that is a file of the user's."""
@@ -124,8 +124,8 @@ def data_set(
     database: str | None = None,
 ) -> Dataset:
     """The questions that the options name. Raises UsageError, ConfigError and DatasetError."""
-    from sqlwright.datasets.registry import load_dataset
-    from sqlwright.datasets.selection import Selection
+    from sqlwright.lab.datasets.registry import load_dataset
+    from sqlwright.lab.datasets.selection import Selection
 
     if (data is None) == (golden is None):
         raise UsageError(
@@ -153,7 +153,7 @@ def data_set(
 
 def named_folder(data: str) -> tuple[str, Path]:
     """A data set's name and its folder, of NAME:FOLDER. Raises UsageError."""
-    from sqlwright.datasets.registry import dataset_names
+    from sqlwright.lab.datasets.registry import dataset_names
 
     name, colon, folder = data.partition(":")
     if not (name.strip() and colon and folder.strip()):

@@ -11,7 +11,7 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import measuring, options
 
 if TYPE_CHECKING:
-    from sqlwright.evaluation.shards import Shard
+    from sqlwright.lab.evaluation.shards import Shard
 
 QUESTION_SECONDS = 1800.0
 """Seconds that a worker may be at a question, as `evaluation.settings` has it."""
@@ -84,7 +84,7 @@ def executing(workers: int | None, executor: str, question_seconds: float) -> di
 
 def one_shard(text: str | None) -> Shard | None:
     """The part of the run that is named. Raises ConfigError."""
-    from sqlwright.evaluation.shards import Shard
+    from sqlwright.lab.evaluation.shards import Shard
 
     return None if text is None else Shard.parse(text)
 

@@ -16,8 +16,8 @@ from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.evaluate.measuring import Counter
 
 if TYPE_CHECKING:
-    from sqlwright.datasets.example import Dataset
-    from sqlwright.evaluation.run import EvaluationSettings
+    from sqlwright.lab.datasets.example import Dataset
+    from sqlwright.lab.evaluation.run import EvaluationSettings
     from sqlwright.recipes.ablation_lists import Ablation
 
 RULE_NAMES = {"spider": "Spider's", "bird": "BIRD's"}
@@ -66,7 +66,7 @@ def compare(
     as_json: bool,
 ) -> int:
     """Run them, show the table, give the exit code."""
-    from sqlwright.evaluation.ablation import ablate
+    from sqlwright.lab.evaluation.ablation import ablate
     from sqlwright.presentation.answer import to_json
 
     try:

@@ -335,7 +335,7 @@ class Conversation:
             self._screen.note("the last question has no query", "warning")
             return
         from sqlwright.cli.views.golden.added import tell_added
-        from sqlwright.evaluation.golden.adding import NewQuestion, add_question
+        from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question
 
         database = self._session.workspace.database
         new = NewQuestion(finding.answer.question, self._result.sql, self._evidence, database.url)

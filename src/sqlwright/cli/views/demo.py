@@ -181,7 +181,7 @@ def _introduce(screen: Screen, session: Session, path: str) -> None:
 
 
 def _ask(screen: Screen, session: Session, question: DemoQuestion) -> _Scored:
-    from sqlwright.evaluation.rules.spider import orders, spider_match
+    from sqlwright.lab.evaluation.rules.spider import orders, spider_match
     from sqlwright.protocols import Run
 
     asking = Asking(lambda: session, question.text)

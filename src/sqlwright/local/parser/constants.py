@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlwright.english.as_trained import Word
 from sqlwright.english.vocabulary import MONTHS
-from sqlwright.form.nodes import Literal
-from sqlwright.form.sequence.grammar import Allowed
-from sqlwright.form.sequence.symbols import (
+from sqlwright.local.form.nodes import Literal
+from sqlwright.local.form.sequence.grammar import Allowed
+from sqlwright.local.form.sequence.symbols import (
     COMPARISONS,
     FUNCTIONS,
     LATER_CONSTANTS,

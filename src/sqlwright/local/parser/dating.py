@@ -14,7 +14,7 @@ from dataclasses import replace
 from sqlwright.english.dates import Moment
 from sqlwright.english.vocabulary import MONTHS
 from sqlwright.english.words import split_name
-from sqlwright.form import nodes as f
+from sqlwright.local.form import nodes as f
 from sqlwright.local.parser.grouping import part_of
 from sqlwright.types.periods import period_of
 

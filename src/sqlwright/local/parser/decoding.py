@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.form.sequence.symbols import KEYWORDS
+from sqlwright.local.form.sequence.symbols import KEYWORDS
 from sqlwright.local.parser.pointers import BEGIN, FIRST_NODE
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from sqlwright.english.cues import asks_for_order, whole_words
 from sqlwright.english.words import split_name
-from sqlwright.form import nodes as f
-from sqlwright.form.sequence.symbols import DATE_PARTS
-from sqlwright.form.walking import own, own_tables
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.sequence.symbols import DATE_PARTS
+from sqlwright.local.form.walking import own, own_tables
 from sqlwright.schema import ColumnRef
 
 _UNITS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(

@@ -7,9 +7,9 @@ minutes that is right; a column of intervals compares with an interval.
 from __future__ import annotations
 
 from sqlwright.english.measures import spans_of_time
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import changed
-from sqlwright.form.write.kinds import Kinds, kind_of_type
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import changed
+from sqlwright.local.form.write.kinds import Kinds, kind_of_type
 from sqlwright.schema import Schema
 
 

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.form.nodes import Literal
-from sqlwright.form.sequence.symbols import DATE_PARTS, Symbol, keyword_name
+from sqlwright.local.form.nodes import Literal
+from sqlwright.local.form.sequence.symbols import DATE_PARTS, Symbol, keyword_name
 from sqlwright.local.parser.nodes import Node
 from sqlwright.schema import ColumnRef
 

@@ -18,14 +18,13 @@ import numpy.typing as npt
 from sqlwright.english.as_trained import Word
 from sqlwright.english.dates import Moment, moments
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.facts import form_facts
-from sqlwright.form.nodes import Column, Query
-from sqlwright.form.sequence.grammar import delinearize
-from sqlwright.form.sequence.symbols import TableSymbol
-from sqlwright.form.stored import Formats
-from sqlwright.form.walking import inside
-from sqlwright.form.write.sql import write_sql
 from sqlwright.local.embedder.onnx import LOWER, TextFront, WordTable
+from sqlwright.local.form.facts import form_facts
+from sqlwright.local.form.nodes import Column, Query
+from sqlwright.local.form.sequence.grammar import delinearize
+from sqlwright.local.form.sequence.symbols import TableSymbol
+from sqlwright.local.form.walking import inside
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.numerics import sigmoid
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.dating import Dating
@@ -46,6 +45,7 @@ from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
 from sqlwright.sql.declared_types import type_feature
 from sqlwright.sql.facts import QueryFacts
 from sqlwright.types import Question, ValueMatch
+from sqlwright.types.stored import Formats
 
 if TYPE_CHECKING:
     import onnxruntime

@@ -11,9 +11,9 @@ from itertools import permutations
 
 from sqlwright.english.vocabulary import NAMING_WORDS
 from sqlwright.english.words import split_name
-from sqlwright.form import nodes as f
-from sqlwright.form.sequence.symbols import DATE_PARTS as LATER_PARTS
-from sqlwright.form.walking import inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.sequence.symbols import DATE_PARTS as LATER_PARTS
+from sqlwright.local.form.walking import inside
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.declared_types import type_feature
 from sqlwright.types.periods import period_of

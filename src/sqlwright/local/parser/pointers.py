@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlwright.english.as_trained import NUMBER_WORDS, Word
-from sqlwright.form.nodes import Literal
-from sqlwright.form.sequence.symbols import (
+from sqlwright.local.form.nodes import Literal
+from sqlwright.local.form.sequence.symbols import (
     KEYWORDS,
     LIKES,
     Keyword,

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from sqlwright.english.as_trained import Word
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.sequence.grammar import GrammarState
-from sqlwright.form.sequence.symbols import KEYWORDS, Keyword, Symbol
+from sqlwright.local.form.sequence.grammar import GrammarState
+from sqlwright.local.form.sequence.symbols import KEYWORDS, Keyword, Symbol
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.nodes import COLUMN, TABLE, VALUE, WORD, Encoded, Node, ValueNode
 from sqlwright.local.parser.operands import Operands

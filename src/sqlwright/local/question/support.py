@@ -16,7 +16,7 @@ from sqlwright.english.cues import COMPARATIVES, orders
 from sqlwright.english.dates import moments
 from sqlwright.english.vocabulary import DEEDS, FUNCTION_WORDS, GENERAL_WORDS, OPERATION_WORDS
 from sqlwright.english.words import Token, stem
-from sqlwright.form.lacking import asked_operations
+from sqlwright.local.form.lacking import asked_operations
 from sqlwright.local.question.arrays import (
     QuestionArrays,
     WordMatches,

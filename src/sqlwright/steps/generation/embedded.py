@@ -9,14 +9,14 @@ from typing import ClassVar
 from sqlwright.candidates import deduplicate, facts_of
 from sqlwright.english.bounds import LEADS
 from sqlwright.english.dates import Moment, moments
-from sqlwright.form.nodes import Query
-from sqlwright.form.stored import Formats
+from sqlwright.local.form.nodes import Query
 from sqlwright.local.parser.dressing.undress import converted_columns, undress
 from sqlwright.local.question.retelling import untold
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import Schema
 from sqlwright.types import Candidate, Note, State
 from sqlwright.types.periods import period_of
+from sqlwright.types.stored import Formats
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlwright.candidates import form_of
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.nodes import Aggregate, Column, Select
-from sqlwright.form.walking import own, own_tables, selects
+from sqlwright.local.form.nodes import Aggregate, Column, Select
+from sqlwright.local.form.walking import own, own_tables, selects
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.sql.hazards.held import held

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from sqlwright.candidates import deduplicate, execute, form_of, is_empty_answer, stopped, valid
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.checks import findings

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from sqlwright.candidates import execute, form_of, valid
 from sqlwright.english.dates import moments
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import inside, selects
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import inside, selects
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.protocols import Context

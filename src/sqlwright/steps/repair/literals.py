@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar
 
 from sqlwright.candidates import execute, grounded, is_empty_answer, valid
-from sqlwright.form.nodes import Column, Comparison, InList, Like, Literal, Query
+from sqlwright.local.form.nodes import Column, Comparison, InList, Like, Literal, Query
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.dialects import dialect_named

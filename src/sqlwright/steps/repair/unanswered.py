@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sqlwright.accounting.account import GRAVE, account
-from sqlwright.accounting.said import Said
 from sqlwright.candidates import facts_of
+from sqlwright.local.accounting.account import GRAVE, account
+from sqlwright.local.accounting.said import Said
 from sqlwright.presentation.accounting import unanswered_words
 from sqlwright.sql.calculations import calculations
 from sqlwright.steps.repair.vetoes.reading import Reading

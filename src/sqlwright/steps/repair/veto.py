@@ -18,9 +18,9 @@ from sqlwright.candidates import (
     valid,
 )
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.nodes import Query
-from sqlwright.form.read.sql import read_sql
-from sqlwright.form.write.sql import write_sql
+from sqlwright.local.form.nodes import Query
+from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.write.sql import write_sql
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.dialects import dialect_of, written_table

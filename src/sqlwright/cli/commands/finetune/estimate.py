@@ -80,7 +80,7 @@ def command(
 
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.finetune.estimated import show_estimates
-    from sqlwright.finetuning.estimating.planning import estimates, passes_of
+    from sqlwright.lab.finetuning.estimating.planning import estimates, passes_of
 
     settle_streams()
     passes, usual = passes_of(preset, method, rank, recomputed=not keep)

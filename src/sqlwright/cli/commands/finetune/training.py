@@ -122,8 +122,8 @@ def command(
 
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.finetune.training import Wanted, run
-    from sqlwright.finetuning.building.plan import BuildPlan, Source
-    from sqlwright.finetuning.preferences.options import PairOptions, RewardOptions
+    from sqlwright.lab.finetuning.building.plan import BuildPlan, Source
+    from sqlwright.lab.finetuning.preferences.options import PairOptions, RewardOptions
 
     settle_streams()
     plan = BuildPlan(

@@ -44,7 +44,7 @@ def command(
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
     from sqlwright.cli.views.golden.lint import examined, fault_data, fault_lines
-    from sqlwright.datasets.own.golden import load_golden_set
+    from sqlwright.lab.datasets.own.golden import load_golden_set
     from sqlwright.presentation.answer import to_json
 
     settle_streams()

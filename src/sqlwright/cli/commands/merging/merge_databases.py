@@ -48,7 +48,7 @@ def command(
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.terminal.text import clean
-    from sqlwright.datasets.merging import merge
+    from sqlwright.lab.datasets.merging import merge
     from sqlwright.presentation.numbers import counted
 
     settle_streams()

@@ -31,7 +31,7 @@ def command(
     from sqlwright.cli.typed import measuring
     from sqlwright.cli.views.answer import DisplayOptions
     from sqlwright.cli.views.evaluate.summary import summary_lines
-    from sqlwright.evaluation.folder.merging import merge_runs
+    from sqlwright.lab.evaluation.folder.merging import merge_runs
     from sqlwright.presentation.answer import to_json
 
     settle_streams()

@@ -57,7 +57,7 @@ def command(
     """
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.tables.lines import Output, show_tables
-    from sqlwright.evaluation.tables.filled import Choice
+    from sqlwright.lab.evaluation.tables.filled import Choice
 
     settle_streams()
     if missing + markdown + as_json > 1:

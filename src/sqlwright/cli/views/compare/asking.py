@@ -14,9 +14,9 @@ from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.compare.lines import comparison_lines, outcome_lines, overview_lines
-from sqlwright.comparison.records import Comparison
 from sqlwright.errors import Cancelled, WorkspaceError
 from sqlwright.events import Event, RunStarted
+from sqlwright.lab.comparison.records import Comparison
 from sqlwright.presentation.answer import readable
 from sqlwright.settings.policy import check_model_is_asked
 
@@ -154,7 +154,7 @@ def show_comparison(
     if page is not None:
         _write(page, comparison)
     if as_json:
-        from sqlwright.comparison.as_json import comparison_to_dict
+        from sqlwright.lab.comparison.as_json import comparison_to_dict
         from sqlwright.presentation.answer import to_json
 
         write_result(to_json(comparison_to_dict(comparison, rows=max_rows), indent=2) + "\n")

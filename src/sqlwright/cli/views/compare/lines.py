@@ -21,9 +21,9 @@ from sqlwright.cli.views.answer import (
     value_line,
     verdict_lines,
 )
-from sqlwright.comparison.names import STAGES, Stage
-from sqlwright.comparison.records import ComparedRecipe, Comparison, Repair
-from sqlwright.comparison.words import (
+from sqlwright.lab.comparison.names import STAGES, Stage
+from sqlwright.lab.comparison.records import ComparedRecipe, Comparison, Repair
+from sqlwright.lab.comparison.words import (
     ASPECT_TITLES,
     STAGE_CAPTIONS,
     STAGE_TITLES,

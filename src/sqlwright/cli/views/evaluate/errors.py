@@ -10,8 +10,8 @@ from rich.text import Text
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.evaluation.error_classes.classes import MEANINGS
-from sqlwright.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
+from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
 
 SPLIT = {
     "right": "right",

@@ -12,15 +12,15 @@ from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.evaluate.summary import summary_lines
-from sqlwright.evaluation.intervals import Share
+from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.presentation.numbers import money
 from sqlwright.presentation.timing import duration
 
 if TYPE_CHECKING:
     from sqlwright.cli.views.golden.checked import Checks
-    from sqlwright.datasets.example import Dataset
-    from sqlwright.evaluation.records import Record
-    from sqlwright.evaluation.run import EvaluationSettings
+    from sqlwright.lab.datasets.example import Dataset
+    from sqlwright.lab.evaluation.records import Record
+    from sqlwright.lab.evaluation.run import EvaluationSettings
 
 
 def measure(
@@ -33,7 +33,7 @@ def measure(
     as_json: bool,
 ) -> int:
     """Run, show, give the exit code. Without `folder` nothing is kept."""
-    from sqlwright.evaluation.run import evaluate
+    from sqlwright.lab.evaluation.run import evaluate
     from sqlwright.presentation.answer import to_json
 
     try:

@@ -11,7 +11,7 @@ from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.evaluate.errors import MOST_ENTRIES, error_lines, in_brackets, label_lines
-from sqlwright.evaluation.rules.registry import all_rules, find_rule
+from sqlwright.lab.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.numbers import counted, money
 from sqlwright.presentation.timing import duration

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from sqlwright.errors import ConfigError, WorkspaceError
-from sqlwright.finetuning.building.plan import BuildPlan
-from sqlwright.finetuning.estimating.shape import shape_of
-from sqlwright.finetuning.trainer.plan import TrainingPlan
+from sqlwright.lab.finetuning.building.plan import BuildPlan
+from sqlwright.lab.finetuning.estimating.shape import shape_of
+from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
 
 BYTES = 4
 """Of a token of text at most, about."""
@@ -49,7 +49,7 @@ def check_room(out: Path, wanted: int) -> None:
 
 def check_training(plan: TrainingPlan) -> None:
     """Raise ConfigError where training can't begin: the extra or the model is missing."""
-    from sqlwright.finetuning.trainer.loading import check_packages
+    from sqlwright.lab.finetuning.trainer.loading import check_packages
     from sqlwright.llm.vendors.weights_folder import check_weights
 
     check_packages()

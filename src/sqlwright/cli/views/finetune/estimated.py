@@ -12,8 +12,8 @@ from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.table import table_lines
 from sqlwright.cli.terminal.text import clean
-from sqlwright.finetuning.estimating.estimate import Estimate
-from sqlwright.finetuning.estimating.throughput import Range
+from sqlwright.lab.finetuning.estimating.estimate import Estimate
+from sqlwright.lab.finetuning.estimating.throughput import Range
 from sqlwright.presentation.answer import to_json
 from sqlwright.presentation.numbers import counted, money
 

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
-from sqlwright.finetuning.building.plan import BuildPlan
-from sqlwright.finetuning.building.set_folder import SetFolder
+from sqlwright.lab.finetuning.building.plan import BuildPlan
+from sqlwright.lab.finetuning.building.set_folder import SetFolder
 from sqlwright.presentation.numbers import counted
 
 BALANCE = 12

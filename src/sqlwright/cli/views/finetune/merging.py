@@ -9,7 +9,7 @@ from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.finetune.checks import check_room
 from sqlwright.errors import DatasetError
-from sqlwright.evaluation.folder.whole_files import read_object
+from sqlwright.lab.evaluation.folder.whole_files import read_object
 from sqlwright.llm.vendors.weights_folder import check_weights, weight_bytes
 
 SPARE = 1.2
@@ -31,13 +31,13 @@ def merge_run(screen: Screen, run: Path, out: Path, model: Path | None) -> None:
             f"{folder} has no adapter yet", hint="Finish the training by the same command first."
         )
     whole = model or Path(str(record.get("base_folder") or ""))
-    from sqlwright.finetuning.trainer.loading import check_packages
+    from sqlwright.lab.finetuning.trainer.loading import check_packages
 
     check_packages()
     check_weights(whole, "the base model")
     check_room(out, int(weight_bytes(whole) * SPARE))
 
-    from sqlwright.finetuning.trainer.merging import merge
+    from sqlwright.lab.finetuning.trainer.merging import merge
 
     with Spinner(screen, "merging the adapter into the model"):
         merge(adapter, whole, out)

@@ -13,9 +13,9 @@ from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.finetune.progress import Telling
-from sqlwright.datasets.example import Dataset, Example
-from sqlwright.finetuning.candidates.generators import trained_databases
-from sqlwright.finetuning.candidates.sampling import SamplingPlan, sample
+from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.finetuning.candidates.generators import trained_databases
+from sqlwright.lab.finetuning.candidates.sampling import SamplingPlan, sample
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.presentation.answer import to_json
 from sqlwright.presentation.numbers import counted

@@ -13,12 +13,12 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.finetune.checks import check_room, check_training, run_bytes, set_bytes
 from sqlwright.cli.views.finetune.lines import run_lines, serving_lines, set_data, set_lines
 from sqlwright.cli.views.finetune.progress import Telling
-from sqlwright.finetuning.building.build import build
-from sqlwright.finetuning.building.plan import BuildPlan
-from sqlwright.finetuning.building.set_folder import SetFolder
-from sqlwright.finetuning.roles.registry import find_role
-from sqlwright.finetuning.trainer.plan import TrainingPlan
-from sqlwright.finetuning.trainer.presets import find_preset
+from sqlwright.lab.finetuning.building.build import build
+from sqlwright.lab.finetuning.building.plan import BuildPlan
+from sqlwright.lab.finetuning.building.set_folder import SetFolder
+from sqlwright.lab.finetuning.roles.registry import find_role
+from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
+from sqlwright.lab.finetuning.trainer.presets import find_preset
 from sqlwright.presentation.answer import to_json
 
 PRESETS: Mapping[str, str] = {"dpo": "dpo", "grpo": "grpo"}
@@ -83,7 +83,7 @@ def run(screen: Screen, wanted: Wanted, *, as_json: bool) -> int:
 
 def _trained(screen: Screen, plan: TrainingPlan) -> Mapping[str, Any]:
     """The record of a training that ended. Raises Cancelled where it was broken off."""
-    from sqlwright.finetuning.trainer.train import train
+    from sqlwright.lab.finetuning.trainer.train import train
 
     with Spinner(screen, "loading the model") as spinner:
         telling = Telling(screen, spinner)

@@ -10,8 +10,8 @@ from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.database import open_database
 from sqlwright.database.address import parse_address, whole_address
-from sqlwright.evaluation.golden.adding import NewQuestion, add_question, stored_result
-from sqlwright.evaluation.golden.traced import traced_question
+from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question, stored_result
+from sqlwright.lab.evaluation.golden.traced import traced_question
 from sqlwright.presentation.numbers import counted
 from sqlwright.settings.values import Settings
 

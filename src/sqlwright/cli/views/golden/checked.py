@@ -15,12 +15,12 @@ from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed.gating import Gating
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.datasets.example import Dataset
-from sqlwright.evaluation import records
-from sqlwright.evaluation.golden.baseline import taken, write_baseline
-from sqlwright.evaluation.golden.gate import Checked, Gate
-from sqlwright.evaluation.golden.junit import junit_xml
-from sqlwright.evaluation.golden.writing import write_whole
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.golden.baseline import taken, write_baseline
+from sqlwright.lab.evaluation.golden.gate import Checked, Gate
+from sqlwright.lab.evaluation.golden.junit import junit_xml
+from sqlwright.lab.evaluation.golden.writing import write_whole
 
 SHOWN = 50
 """Answers that are listed of a kind; the files have them all."""

@@ -13,9 +13,9 @@ from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
-from sqlwright.datasets.example import Dataset
-from sqlwright.evaluation.golden.faults import RULES, Fault
-from sqlwright.evaluation.golden.lint import Lint
+from sqlwright.lab.datasets.example import Dataset
+from sqlwright.lab.evaluation.golden.faults import RULES, Fault
+from sqlwright.lab.evaluation.golden.lint import Lint
 from sqlwright.protocols import Limits
 from sqlwright.settings.values import Settings
 

@@ -11,7 +11,7 @@ from sqlwright.cli.terminal.layout import indented, labelled, wrapped
 from sqlwright.cli.terminal.table import table_lines
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, sql_lines
-from sqlwright.evaluation.records import Record
+from sqlwright.lab.evaluation.records import Record
 
 
 def item_lines(record: Record, display: DisplayOptions) -> Iterator[Text]:

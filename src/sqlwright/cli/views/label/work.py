@@ -18,18 +18,18 @@ from sqlwright.cli.typed.keys import BLANK, END, KeyReader
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.evaluate.errors import error_lines, label_lines
 from sqlwright.cli.views.label.item import item_lines
-from sqlwright.evaluation import records
-from sqlwright.evaluation.error_classes.classes import LABELS, MEANINGS
-from sqlwright.evaluation.error_classes.figures import error_figures
-from sqlwright.evaluation.error_classes.labels import (
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.error_classes.classes import LABELS, MEANINGS
+from sqlwright.lab.evaluation.error_classes.figures import error_figures
+from sqlwright.lab.evaluation.error_classes.labels import (
     append_label,
     by_person,
     label_now,
     read_labels,
     to_label,
 )
-from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.run import run_rule, write_json
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.run import run_rule, write_json
 
 KEYS = {
     "n": "nothing", "g": "gold", "e": "evidence", "t": "table", "c": "column", "j": "join",

@@ -13,8 +13,8 @@ from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.evaluate.summary import summary_lines
-from sqlwright.evaluation.pages.difference_page import difference_page
-from sqlwright.evaluation.pages.differences import (
+from sqlwright.lab.evaluation.pages.difference_page import difference_page
+from sqlwright.lab.evaluation.pages.differences import (
     KINDS,
     Change,
     RunDifference,
@@ -23,12 +23,12 @@ from sqlwright.evaluation.pages.differences import (
     p_words,
     verdict_words,
 )
-from sqlwright.evaluation.pages.estimates import estimate, points
-from sqlwright.evaluation.pages.repeats import repeats
-from sqlwright.evaluation.pages.run_page import run_page
-from sqlwright.evaluation.pages.runs import MeasuredRun, read_runs
-from sqlwright.evaluation.pages.settings import short
-from sqlwright.evaluation.pages.several_page import several_data, several_page
+from sqlwright.lab.evaluation.pages.estimates import estimate, points
+from sqlwright.lab.evaluation.pages.repeats import repeats
+from sqlwright.lab.evaluation.pages.run_page import run_page
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_runs
+from sqlwright.lab.evaluation.pages.settings import short
+from sqlwright.lab.evaluation.pages.several_page import several_data, several_page
 from sqlwright.presentation.answer import plain, readable, to_json
 from sqlwright.presentation.html.page import is_page, write_page
 

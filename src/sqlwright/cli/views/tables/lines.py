@@ -17,7 +17,7 @@ from sqlwright.errors import WorkspaceError
 from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
-    from sqlwright.evaluation.tables.filled import Choice, FilledPaper, FilledTable
+    from sqlwright.lab.evaluation.tables.filled import Choice, FilledPaper, FilledTable
 
 Output = Literal["terminal", "missing", "markdown", "json"]
 
@@ -34,9 +34,9 @@ def show_tables(
     """Fill the tables and show them; give the exit code. Raises ConfigError for an unknown paper,
     DatasetError for a folder that isn't there, WorkspaceError where the page can't be written."""
     from sqlwright.cli.views.compare.asking import check_page
-    from sqlwright.evaluation.tables.filled import fill
-    from sqlwright.evaluation.tables.papers import find_paper
-    from sqlwright.evaluation.tables.runs import find_runs
+    from sqlwright.lab.evaluation.tables.filled import fill
+    from sqlwright.lab.evaluation.tables.papers import find_paper
+    from sqlwright.lab.evaluation.tables.runs import find_runs
 
     check_page(page)
     paper = find_paper(name)
@@ -56,7 +56,7 @@ def show_tables(
 
 def tables_lines(screen: Screen, filled: FilledPaper, name: str, out: str) -> Iterator[Text]:
     """Each table, what is to be known of it, and the commands for what is missing."""
-    from sqlwright.evaluation.tables.words import COMPARABLE
+    from sqlwright.lab.evaluation.tables.words import COMPARABLE
 
     width = screen.width if screen.width >= UNLIMITED // 2 else min(screen.width, PROSE)
     yield Text(f"{filled.paper.title} ({filled.paper.source})", style="strong")
@@ -70,8 +70,8 @@ def tables_lines(screen: Screen, filled: FilledPaper, name: str, out: str) -> It
 def _table_lines(
     screen: Screen, table: FilledTable, filled: FilledPaper, name: str, out: str
 ) -> Iterator[Text]:
-    from sqlwright.evaluation.tables.commands import table_commands
-    from sqlwright.evaluation.tables.words import beneath, body_of, head_of, title_of
+    from sqlwright.lab.evaluation.tables.commands import table_commands
+    from sqlwright.lab.evaluation.tables.words import beneath, body_of, head_of, title_of
 
     width = screen.width if screen.width >= UNLIMITED // 2 else min(screen.width, PROSE)
     yield Text()
@@ -103,21 +103,21 @@ def in_parts(body: Sequence[Sequence[str]], width: int) -> Iterator[list[list[st
 
 def _text(filled: FilledPaper, name: str, out: str, output: Output) -> str:
     if output == "missing":
-        from sqlwright.evaluation.tables.commands import missing_commands
+        from sqlwright.lab.evaluation.tables.commands import missing_commands
 
         return "".join(f"{command}\n" for command in missing_commands(filled, name, out=out))
     if output == "markdown":
-        from sqlwright.evaluation.tables.markdown import to_markdown
+        from sqlwright.lab.evaluation.tables.markdown import to_markdown
 
         return to_markdown(filled, name, out=out)
-    from sqlwright.evaluation.tables.as_json import to_dict
+    from sqlwright.lab.evaluation.tables.as_json import to_dict
     from sqlwright.presentation.answer import to_json
 
     return to_json(to_dict(filled, name, out=out), indent=2) + "\n"
 
 
 def _write(path: Path, filled: FilledPaper, name: str, out: str) -> None:
-    from sqlwright.evaluation.tables.page import to_html
+    from sqlwright.lab.evaluation.tables.page import to_html
     from sqlwright.presentation.html.page import write_page
 
     try:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlwright.form import nodes as f
-from sqlwright.form.stored import Formats, Stored
-from sqlwright.form.walking import changed, inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import changed, inside
 from sqlwright.local.parser.dressing.moments import (
     MOMENTS,
     date_part,
@@ -17,6 +16,7 @@ from sqlwright.local.parser.dressing.moments import (
 from sqlwright.local.parser.dressing.periods import stored_day
 from sqlwright.local.parser.dressing.ways import EXTREMES, Ways
 from sqlwright.types.periods import period_of
+from sqlwright.types.stored import Formats, Stored
 
 _NUMERIC = frozenset({"abs", "round", "round_to", "integer", "power", "sqrt", "sign", "ceiling",
                       "floor", "greatest", "least", "coalesce", "nullif"})  # fmt: skip

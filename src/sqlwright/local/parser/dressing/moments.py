@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sqlwright.form import nodes as f
-from sqlwright.form.stored import Stored
+from sqlwright.local.form import nodes as f
+from sqlwright.types.stored import Stored
 
 TIMED = frozenset({"hour", "minute", "time", "datetime", "julianday", "days_between",
                    "seconds_between"})  # fmt: skip

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sqlwright.form import nodes as f
-from sqlwright.form.stored import Stored
+from sqlwright.local.form import nodes as f
 from sqlwright.types.periods import period_of
+from sqlwright.types.stored import Stored
 
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})\Z")
 

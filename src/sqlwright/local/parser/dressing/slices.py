@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
-from sqlwright.form import nodes as f
-from sqlwright.form.stored import Stored
+from sqlwright.local.form import nodes as f
+from sqlwright.types.stored import Stored
 
 Dates = Callable[[object], Stored | None]
 """The way in which an expression is stored, where it is a date."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlwright.form import nodes as f
-from sqlwright.form.stored import Formats, Stored
-from sqlwright.form.walking import changed, inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import changed, inside
 from sqlwright.local.parser.dressing.dress import PERIODS
 from sqlwright.local.parser.dressing.moments import MOMENTS, TIMED
 from sqlwright.local.parser.dressing.periods import day_of, iso_of
 from sqlwright.local.parser.dressing.slices import part_of
 from sqlwright.types.periods import Period, ending, period_of, starting
+from sqlwright.types.stored import Formats, Stored
 
 _SUMMED = frozenset({"sum", "avg", "total", "median", "stddev", "stddev_pop", "percentile"})
 _AMOUNTS = frozenset({"amount", "amount_comma", "real"})

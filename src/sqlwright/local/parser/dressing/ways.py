@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from sqlwright.form import nodes as f
-from sqlwright.form.stored import Formats, Stored
+from sqlwright.local.form import nodes as f
 from sqlwright.local.parser.dressing.moments import converted
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.sql.declared_types import type_class
+from sqlwright.types.stored import Formats, Stored
 
 EXTREMES = frozenset({"min", "max"})
 _KEPT = frozenset({"lag", "lead", "first_value"})

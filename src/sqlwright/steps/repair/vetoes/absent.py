@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlwright.accounting.asked import negations
 from sqlwright.english.cues import whole_words
 from sqlwright.english.vocabulary import GENERIC_NAMES, KEY_WORDS
 from sqlwright.english.words import split_name, stem
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import exchanged, inside, own_tables
+from sqlwright.local.accounting.asked import negations
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import exchanged, inside, own_tables
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.steps.repair.vetoes.reading import (
     FOUND,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlwright.form import nodes as f
-from sqlwright.form.sequence.symbols import DATE_PARTS, LATER_AGGREGATES
-from sqlwright.form.walking import inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.sequence.symbols import DATE_PARTS, LATER_AGGREGATES
+from sqlwright.local.form.walking import inside
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.sql.dialects import dialect_of
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading

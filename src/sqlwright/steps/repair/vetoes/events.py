@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sqlwright.english.cues import TIME
 from sqlwright.english.dates import moments
 from sqlwright.english.words import is_participle, split_name, stem
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import exchanged, inside, own, own_tables
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import exchanged, inside, own, own_tables
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,

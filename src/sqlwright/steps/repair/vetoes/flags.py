@@ -10,8 +10,8 @@ from dataclasses import replace
 from sqlwright.english.cues import NOT
 from sqlwright.english.vocabulary import FUNCTION_WORDS
 from sqlwright.english.words import split_name, stem
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import exchanged, inside, own_tables
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import exchanged, inside, own_tables
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     FOUND,

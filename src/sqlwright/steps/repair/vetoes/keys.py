@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from sqlwright.english.words import stem
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import exchanged, inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     NAMES,

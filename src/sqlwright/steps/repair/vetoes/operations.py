@@ -17,9 +17,9 @@ from sqlwright.english.cues import (
 )
 from sqlwright.english.vocabulary import NUMBERS
 from sqlwright.english.words import stem
-from sqlwright.form import nodes as f
-from sqlwright.form.lacking import OPERATIONS, Operation
-from sqlwright.form.walking import inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.lacking import OPERATIONS, Operation
+from sqlwright.local.form.walking import inside
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
     Reading,

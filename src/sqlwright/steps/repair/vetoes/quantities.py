@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlwright.accounting.asked import numbers
-from sqlwright.accounting.said import same_amount
 from sqlwright.english.cues import COUNT, SHARE, TOTAL, one_of, whole_words
 from sqlwright.english.dates import moments
 from sqlwright.english.vocabulary import KEY_WORDS, ORDINALS
 from sqlwright.english.words import split_name, stem
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import inside, own_tables
+from sqlwright.local.accounting.asked import numbers
+from sqlwright.local.accounting.said import same_amount
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import inside, own_tables
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.flags import flag_asked, flag_values
 from sqlwright.steps.repair.vetoes.reading import (

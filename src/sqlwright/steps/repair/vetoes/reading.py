@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from sqlwright.english.vocabulary import NAMING_WORDS
 from sqlwright.english.words import Token, split_name, stem, tokens
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form import nodes as f
-from sqlwright.form.facts import form_facts
-from sqlwright.form.stored import Formats
-from sqlwright.form.walking import inside, own, own_tables
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.facts import form_facts
+from sqlwright.local.form.walking import inside, own, own_tables
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.sql.declared_types import type_class
 from sqlwright.sql.hazards.held import held
 from sqlwright.types import Cell, State, ValueMatch, Veto
+from sqlwright.types.stored import Formats
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from sqlwright.english.vocabulary import KEY_WORDS
 from sqlwright.english.words import singular, split_name, stem
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import inside
 from sqlwright.schema import ColumnRef, ForeignKey
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
 from sqlwright.types import Veto

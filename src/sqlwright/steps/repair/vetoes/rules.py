@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sqlwright.form.nodes import Query
+from sqlwright.local.form.nodes import Query
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.steps.repair.vetoes import (

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlwright.english.vocabulary import FUNCTION_WORDS, OPERATION_WORDS
 from sqlwright.english.words import split_name, stem
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import inside
 from sqlwright.schema import Table
 from sqlwright.steps.repair.vetoes.reading import (
     NAMES,

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from sqlwright.english.bounds import bound_before
 from sqlwright.english.dates import WITHIN, Moment, moments
 from sqlwright.english.words import split_name
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import exchanged, inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import exchanged, inside
 from sqlwright.local.parser.dating import Dating
 from sqlwright.local.question.retelling import untold
 from sqlwright.schema import ColumnRef

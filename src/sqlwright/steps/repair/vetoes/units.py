@@ -10,8 +10,8 @@ from sqlwright.english.cues import one_of
 from sqlwright.english.measures import ANY_UNIT, NUMBER, measures, number_in
 from sqlwright.english.vocabulary import NUMBERS, SCALES, UNITS
 from sqlwright.english.words import singular, split_name
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import exchanged, inside
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto

@@ -11,8 +11,8 @@ from sqlwright.english.cues import BETWEEN_EQUALS, NEGATION_BEFORE, is_done
 from sqlwright.english.dates import moments
 from sqlwright.english.vocabulary import FUNCTION_WORDS, MONTHS, OPERATION_WORDS
 from sqlwright.english.words import part_of, singular, split_name, stem, tokens
-from sqlwright.form import nodes as f
-from sqlwright.form.walking import exchanged, inside, selects
+from sqlwright.local.form import nodes as f
+from sqlwright.local.form.walking import exchanged, inside, selects
 from sqlwright.steps.repair.vetoes.reading import (
     FOUND,
     Finding,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwright.accounting.asked import bounds
 from sqlwright.english.cues import LEAST, MOST, one_of, whole_words
 from sqlwright.english.words import split_name, stem, tokens
+from sqlwright.local.accounting.asked import bounds
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.facts import Comparison, Term
 from sqlwright.steps.selection.readings.difference import Difference, Statement

@@ -1,0 +1,1 @@
+"""Measure, compare and train: data sets, evaluation, comparison of recipes, finetuning."""

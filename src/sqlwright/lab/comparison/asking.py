@@ -1,0 +1,134 @@
+"""Asks a question by several recipes, one after the other, and compares what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlwright import candidates as pool
+from sqlwright.boundary.arguments import shown
+from sqlwright.errors import ConfigError, DatabaseUnavailable, UserError
+from sqlwright.lab.comparison.differences import differences
+from sqlwright.lab.comparison.records import Cluster, ComparedRecipe, Comparison
+from sqlwright.recipes.loading import Recipe, load_recipe
+from sqlwright.schema import Schema
+from sqlwright.types import Answer, Candidate, Question, State
+
+Ask = Callable[[Recipe], tuple[Answer, State]]
+"""Asks the question by a recipe. Raises UserError."""
+STOPPED = "it wasn't asked: the comparison was stopped before"
+
+
+@dataclass(frozen=True)
+class NamedRecipe:
+    """A recipe as it was named, with what was changed in it."""
+
+    name: str
+    recipe: Recipe
+    overrides: tuple[str, ...] = ()
+
+
+def load_recipes(
+    names: Sequence[str],
+    overrides: Sequence[str] = (),
+    overrides_of: Mapping[str, Sequence[str]] | None = None,
+    *,
+    allow_code: bool = False,
+) -> tuple[NamedRecipe, ...]:
+    """The recipes of these names or paths. `overrides` change all of them, `overrides_of` the one
+    that they stand under. Raises ConfigError for one that doesn't fit or is named twice."""
+    apart = overrides_of or {}
+    for name in names:
+        if list(names).count(name) > 1:
+            raise ConfigError(
+                f"the recipe {shown(name)} is named twice",
+                hint="To compare a recipe with itself under other settings, save "
+                "`sqlwright recipes show NAME` as a file of another name.",
+            )
+    if unknown := [name for name in apart if name not in names]:
+        raise ConfigError(
+            f"overrides are for {shown(unknown[0])}, which isn't among the recipes",
+            hint=f"These are: {', '.join(names)}.",
+        )
+    loaded = []
+    for name in names:
+        changed = (*overrides, *apart.get(name, ()))
+        recipe = load_recipe(name, changed, allow_code=allow_code)
+        loaded.append(NamedRecipe(name, recipe, changed))
+    return tuple(loaded)
+
+
+def compare(
+    question: Question,
+    recipes: Sequence[NamedRecipe],
+    *,
+    check: Callable[[Recipe], None],
+    ask: Ask,
+    schema: Callable[[], Schema],
+    stopped: Callable[[], bool],
+) -> Comparison:
+    """The question asked by each recipe, compared.
+
+    `check` raises UserError for a recipe that can't be asked, `ask` asks by one, `schema` gives the
+    database's. A recipe that can't be asked is in the comparison with the reason. Raises
+    DatabaseUnavailable, and the first reason if no recipe could be asked.
+    """
+    told: list[ComparedRecipe] = []
+    errors: list[UserError] = []
+    for one in recipes:
+        known = ComparedRecipe(one.name, one.overrides, one.recipe.description)
+        if stopped():
+            told.append(replace(known, problem=STOPPED))
+            continue
+        try:
+            check(one.recipe)
+            answer, state = ask(one.recipe)
+        except DatabaseUnavailable:
+            raise
+        except UserError as error:
+            errors.append(error)
+            told.append(replace(known, problem=str(error), hint=error.hint))
+        else:
+            told.append(replace(known, answer=answer, state=state))
+    if errors and len(errors) == len(recipes):
+        raise errors[0]
+    return compared(question, told, schema())
+
+
+def compared(question: Question, recipes: Sequence[ComparedRecipe], schema: Schema) -> Comparison:
+    """The comparison of what each recipe did."""
+    chosen = {one.name: query for one in recipes if (query := one.chosen) is not None}
+    names, queries = list(chosen), list(chosen.values())
+    written = [candidate for one in recipes for candidate in one.candidates]
+    # Over all at once, so that each result is made comparable only once.
+    places = pool.result_places([*queries, *written])
+    results: dict[int, list[str]] = {}
+    for name, place in zip(names, places, strict=False):
+        results.setdefault(place, []).append(name)
+    of_written = iter(places[len(queries) :])
+    clustered = []
+    for one in recipes:
+        own = [next(of_written) for _ in one.candidates]
+        clustered.append(replace(one, clusters=_clusters(one, own, results)))
+    return Comparison(
+        question,
+        schema.dialect,
+        tuple(clustered),
+        tuple(map(tuple, results.values())),
+        differences(chosen, schema) if len(chosen) > 1 else (),
+    )
+
+
+def _clusters(
+    one: ComparedRecipe, places: Sequence[int], results: Mapping[int, Sequence[str]]
+) -> tuple[Cluster, ...]:
+    """The recipe's candidates by their places; `results` has the recipes by those of answers."""
+    by_place: dict[int, list[Candidate]] = {}
+    for candidate, place in zip(one.candidates, places, strict=True):
+        by_place.setdefault(place, []).append(candidate)
+    found = [
+        Cluster(tuple(members), tuple(names), one.name in names)
+        for place, members in by_place.items()
+        for names in [results.get(place, ())]
+    ]
+    return tuple(sorted(found, key=lambda each: (not each.chosen, -len(each.candidates))))

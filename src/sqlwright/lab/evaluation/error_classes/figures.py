@@ -1,0 +1,138 @@
+"""Figures about a run's wrong answers: classes, and where the first wrong thing came from."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlwright.lab.evaluation.error_classes.classes import LABELS
+from sqlwright.lab.evaluation.error_classes.labels import Label, label_figures, settled
+from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.records import Record
+
+SPLIT = ("right", "not_chosen", "none_right", "gold_doubtful")
+"""CHASE-SQL's figure 5. A doubtful gold query goes before all else."""
+
+
+def error_figures(
+    records: Iterable[Record], rule: str, labels: Sequence[Label] = ()
+) -> dict[str, Any]:
+    """The figures as plain data: shares as {value, low, high, hits, total}."""
+    wrong = WrongAnswers(rule, labels)
+    for record in records:
+        wrong.add(record)
+    return wrong.figures()
+
+
+class WrongAnswers:
+    """Takes a run's records one after another and counts. Only those that people labelled are kept
+    to the end, when it is settled what was said of them.
+
+    What people say of an answer is its main class. Classes and
+    origins are shares of the wrong answers that were looked at; the split is one of all questions,
+    those whose gold query doesn't run included.
+    """
+
+    def __init__(self, rule: str, labels: Sequence[Label] = ()) -> None:
+        self._rule, self._labels = rule, labels
+        self._ids = {label.id for label in labels}
+        self._labelled: list[Record] = []
+        self._total = self._wrong = self._classed = 0
+        self._splits: Counter[str] = Counter()
+        self._main: Counter[str] = Counter()
+        self._any: Counter[str] = Counter()
+        self._origins: Counter[tuple[str, str]] = Counter()
+        self._kinds: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def add(self, record: Record) -> None:
+        """Take a record in."""
+        if record.id in self._ids:
+            self._labelled.append(record)
+        else:
+            self._count(record, None)
+
+    def figures(self) -> dict[str, Any]:
+        """The figures; nothing more is taken in after it."""
+        said = settled(self._labels, self._labelled)
+        for record in self._labelled:
+            self._count(record, said.get(record.id))
+        classed = self._classed
+        return {
+            "wrong": self._wrong,
+            "classed": classed,
+            "split": {name: _share(self._splits[name], self._total) for name in SPLIT},
+            "classes": {
+                name: {
+                    "main": _share(self._main[name], classed),
+                    "any": _share(self._any[name], classed),
+                }
+                for name in LABELS
+                if self._any[name]
+            },
+            "origins": [
+                {"kind": kind, "step": step, **_share(self._origins[kind, step], classed)}
+                for kind, step in sorted(self._origins, key=_place)
+            ],
+            "origins_by_class": {
+                name: {kind: self._kinds[name][kind] for kind in ORIGINS if self._kinds[name][kind]}
+                for name in LABELS
+                if self._main[name]
+            },
+            "labels": label_figures(
+                self._labels,
+                self._labelled,
+                {r.id: code_classes(r) for r in self._labelled if self._is_classed(r)},
+            ),
+        }
+
+    def _is_classed(self, record: Record) -> bool:
+        wrong = record.status != "gold" and not record.right(self._rule)
+        return wrong and record.errors is not None
+
+    def _count(self, record: Record, label: str | None) -> None:
+        self._total += 1
+        right = record.right(self._rule)
+        self._splits[_split(record, right, label)] += 1
+        if right or record.status == "gold":
+            return
+        self._wrong += 1
+        if record.errors is None:
+            return
+        self._classed += 1
+        main = label or main_class(record)
+        kind = record.origin.get("kind", "")
+        self._main[main] += 1
+        for name in {main, *code_classes(record)}:
+            self._any[name] += 1
+        self._origins[kind, record.origin.get("step", "")] += 1
+        self._kinds[main][kind] += 1
+
+
+def main_class(record: Record) -> str:
+    """The main class that code gives a wrong answer; `unclear` where it gave none."""
+    return next(iter(code_classes(record)), "unclear")
+
+
+def code_classes(record: Record) -> list[str]:
+    """The classes that code gives a wrong answer, the main one first, each once."""
+    return list(dict.fromkeys(one["class"] for one in record.errors or ()))
+
+
+def _split(record: Record, right: bool, label: str | None) -> str:
+    doubted = label == "gold" or (label is None and record.origin.get("kind") == "gold")
+    if record.status == "gold" or doubted:
+        return "gold_doubtful"
+    if right or label == "right":
+        return "right"
+    return "not_chosen" if record.oracle else "none_right"
+
+
+def _place(key: tuple[str, str]) -> tuple[int, str]:
+    names: list[str] = list(ORIGINS)
+    return (names.index(key[0]) if key[0] in names else len(names), key[1])
+
+
+def _share(hits: int, total: int) -> dict[str, float]:
+    return Share(hits, total).as_dict()

@@ -1,0 +1,91 @@
+"""Execution accuracy by the run's rule, by every rule, and by what questions are told apart by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+from sqlwright.lab.evaluation.figures.family import Given
+from sqlwright.lab.evaluation.figures.tallies import Tally
+from sqlwright.lab.evaluation.grading.levels import level_place
+from sqlwright.lab.evaluation.intervals import Share, ratio_interval
+from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.rules.registry import RULES
+
+MOST_VALUES = 100
+"""Values that a tag has at most for its breakdown to be told: one that names each question, such as
+a number of its own, breaks nothing down; chosen."""
+
+
+class Accuracy:
+    """The share of right answers over all questions."""
+
+    of_all: ClassVar[bool] = False
+
+    def __init__(self, given: Given) -> None:
+        del given
+        self._total = self._hits = self._full = self._full_hits = 0
+        self._by_rule: Counter[str] = Counter()
+
+    def add(self, record: Record, right: bool) -> None:
+        """Take a record in."""
+        self._total += 1
+        self._hits += right
+        if not record.gold_empty:
+            self._full += 1
+            self._full_hits += right
+        for rule, agrees in record.verdicts.items():
+            if agrees:
+                self._by_rule[rule] += 1
+
+    def result(self) -> dict[str, object]:
+        """The shares."""
+        return {
+            "execution_accuracy": Share(self._hits, self._total).as_dict(),
+            "execution_accuracy_gold_not_empty": Share(self._full_hits, self._full).as_dict(),
+            "by_rule": {name: Share(self._by_rule[name], self._total).as_dict() for name in RULES},
+        }
+
+
+class Breakdowns:
+    """The share of right answers by difficulty, database, SQL feature of the gold query and tag."""
+
+    of_all: ClassVar[bool] = False
+
+    def __init__(self, given: Given) -> None:
+        del given
+        self._difficulty, self._database, self._feature = Tally(), Tally(), Tally()
+        self._tags: dict[str, Tally] = {}
+
+    def add(self, record: Record, right: bool) -> None:
+        """Take a record in."""
+        self._database.add(record.db_id, right)
+        if record.difficulty:
+            self._difficulty.add(record.difficulty, right)
+        for feature in record.features:
+            self._feature.add(feature, right)
+        for tag, value in record.tags.items():
+            tally = self._tags.get(tag)
+            if tally is None:
+                tally = self._tags[tag] = Tally()
+            if len(tally) <= MOST_VALUES:  # one more is kept, to know that there are too many
+                tally.add(value, right)
+
+    def result(self) -> dict[str, object]:
+        """The shares, and the interval of all where whole databases are drawn anew: what other
+        databases would give, which questions of the same ones say little of."""
+        units = self._database.units()
+        interval = ratio_interval(units)
+        return {
+            "clustered": None
+            if interval is None
+            else {"low": interval[0], "high": interval[1], "databases": units.total()},
+            "by_difficulty": self._difficulty.shares(level_place),
+            "by_database": self._database.shares(),
+            "by_feature": self._feature.shares(),
+            "by_tag": {
+                tag: tally.shares()
+                for tag, tally in sorted(self._tags.items())
+                if len(tally) <= MOST_VALUES
+            },
+        }

@@ -1,0 +1,124 @@
+"""Schema linking: what the linker found, and what each step that narrows the schema left."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import ClassVar
+
+from sqlwright.lab.evaluation.figures.family import Given
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.records import Record
+
+
+class Linker:
+    """Recall and precision of the linker's best columns, over the questions that have some."""
+
+    of_all: ClassVar[bool] = False
+
+    def __init__(self, given: Given) -> None:
+        del given
+        self._questions = self._whole = 0
+        self._needed = self._found = self._kept = 0
+        self._needed_tables = self._found_tables = 0
+
+    def add(self, record: Record, right: bool) -> None:
+        """Take a record in."""
+        del right
+        if not record.needed_columns or not record.kept_columns:
+            return
+        self._questions += 1
+        self._whole += record.found_columns == record.needed_columns
+        self._needed += record.needed_columns
+        self._found += record.found_columns
+        self._kept += record.kept_columns
+        self._needed_tables += record.needed_tables
+        self._found_tables += record.found_tables
+
+    def result(self) -> dict[str, object]:
+        """The figures."""
+        return {
+            "linker": {
+                "column_recall": _ratio(self._found, self._needed),
+                "column_precision": _ratio(self._found, self._kept),
+                "table_recall": _ratio(self._found_tables, self._needed_tables),
+                "all_columns_found": Share(self._whole, self._questions).as_dict(),
+            }
+        }
+
+
+class Views:
+    """Of the whole schema and after each step that may narrow it: recall and precision of what is
+    shown over all questions together, columns and tables left at the mean, the columns by database,
+    and how often all that a question needs is still there. Empty if no step narrows.
+
+    Each step over the questions for which it ran, `questions`; those whose gold query names no
+    column, such as count(*), aren't among them.
+    """
+
+    of_all: ClassVar[bool] = False
+
+    def __init__(self, given: Given) -> None:
+        del given
+        self._views: dict[str, _View] = {}
+
+    def add(self, record: Record, right: bool) -> None:
+        """Take a record in."""
+        del right
+        if not record.needed_columns:
+            return
+        for step, counts in record.views.items():
+            view = self._views.get(step)
+            if view is None:
+                view = self._views[step] = _View()
+            view.add(record, counts)
+
+    def result(self) -> dict[str, object]:
+        """The figures by step."""
+        return {"views": {step: view.figures() for step, view in self._views.items()}}
+
+
+class _View:
+    """The sums of one step."""
+
+    def __init__(self) -> None:
+        self._questions = self._needed_columns = self._needed_tables = 0
+        self._columns = self._found_columns = self._tables = self._found_tables = 0
+        self._all_columns = self._all_tables = 0
+        self._by_database: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+
+    def add(self, record: Record, counts: Mapping[str, int]) -> None:
+        self._questions += 1
+        self._needed_columns += record.needed_columns
+        self._needed_tables += record.needed_tables
+        columns, found_columns = counts["columns"], counts["found_columns"]
+        found_tables = counts["found_tables"]
+        self._columns += columns
+        self._found_columns += found_columns
+        self._tables += counts["tables"]
+        self._found_tables += found_tables
+        self._all_columns += found_columns == record.needed_columns
+        self._all_tables += found_tables == record.needed_tables
+        shown = self._by_database[record.db_id]
+        shown[0] += columns
+        shown[1] += 1
+
+    def figures(self) -> dict[str, object]:
+        return {
+            "questions": self._questions,
+            "column_recall": self._found_columns / self._needed_columns,
+            "column_precision": self._found_columns / max(1, self._columns),
+            "table_recall": self._found_tables / max(1, self._needed_tables),
+            "table_precision": self._found_tables / max(1, self._tables),
+            "all_columns_shown": Share(self._all_columns, self._questions).as_dict(),
+            "all_tables_shown": Share(self._all_tables, self._questions).as_dict(),
+            "columns": self._columns / self._questions,
+            "tables": self._tables / self._questions,
+            "columns_by_database": {
+                db_id: total / count for db_id, (total, count) in sorted(self._by_database.items())
+            },
+        }
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,43 @@
+"""A run's figures, each with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlwright.lab.evaluation.error_classes.labels import Label
+from sqlwright.lab.evaluation.figures.family import Given
+from sqlwright.lab.evaluation.figures.registry import FAMILIES
+from sqlwright.lab.evaluation.records import Record
+
+
+def summarize(
+    records: Iterable[Record],
+    rule: str = "spider",
+    skipped: Mapping[str, tuple[int, str]] | None = None,
+    labels: Sequence[Label] = (),
+) -> dict[str, Any]:
+    """The figures of a run as plain data: shares as {value, low, high, hits, total}, means as
+    {value, low, high, total}, times in seconds. What is right goes by `rule`, but for the shares
+    named by a rule of their own. The records are read once and none is kept, so they may be a
+    stream of any length.
+
+    Questions whose gold query doesn't run are left out and counted; so are those of `skipped`
+    databases, given with their numbers of questions and the reasons. `labels` are the classes that
+    people gave wrong answers.
+    """
+    given = Given(rule, skipped or {}, labels)
+    families = [family(given) for family in FAMILIES]
+    of_all = [family.add for family in families if family.of_all]
+    of_scored = [family.add for family in families if not family.of_all]
+    for record in records:
+        right = record.right(rule)
+        for add in of_all:
+            add(record, right)
+        if record.status != "gold":
+            for add in of_scored:
+                add(record, right)
+    summary: dict[str, Any] = {}
+    for family in families:
+        summary |= family.result()
+    return summary

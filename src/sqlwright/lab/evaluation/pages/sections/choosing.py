@@ -1,0 +1,125 @@
+"""Candidates: which generators had a right one, and how well one of them was chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from sqlwright.lab.evaluation.pages.estimates import (
+    HEAD,
+    Estimate,
+    estimate,
+    estimates,
+    listed,
+    mapping,
+    number,
+)
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun
+from sqlwright.presentation.html import blocks
+from sqlwright.presentation.html.charts.bars import bars
+from sqlwright.presentation.html.charts.figure import figure, figures, stacked
+from sqlwright.presentation.html.charts.sets import CIRCLES, sets
+from sqlwright.presentation.html.elements import NOTHING, Content, Html, foreign, joined
+
+MOST_NAMES = 12
+"""Generators that are told apart."""
+
+
+def choosing(run: MeasuredRun) -> Html:
+    """The section; nothing without figures about candidates."""
+    return blocks.section(
+        "Candidates and selection",
+        _gap(run.summary),
+        figures(_generators(run.summary), stacked(_bounds(run.summary), _pass_at(run.summary))),
+    )
+
+
+def _generators(summary: Mapping[str, Any]) -> Html:
+    counted: Counter[frozenset[str]] = Counter()
+    for one in listed(summary.get("generators")):
+        named = one.get("sources")
+        if isinstance(named, list):
+            counted[frozenset(map(str, named))] += int(number(one.get("questions")) or 0)
+    names = sorted({name for members in counted for name in members})
+    if not names or len(names) > MOST_NAMES:
+        return figure("", "")
+    places = {name: place for place, name in enumerate(names)}
+    counts = {frozenset(places[name] for name in members): n for members, n in counted.items()}
+    total = sum(counted.values())
+    some = total - counted[frozenset()]
+    scored = estimate(summary.get("execution_accuracy"))
+    asked = max(total, (scored.total or 0) if scored is not None else 0)
+    alone = {name: counted[frozenset({name})] for name in names}
+    best = max(names, key=lambda name: alone[name])
+    about = f"Of {asked:,} questions, {some:,} have a right candidate of some generator"
+    if len(names) > 1:
+        about += f"; {alone[best]:,} of {best} alone"
+    circles = " Circles are of one size." if 1 < len(names) <= CIRCLES else ""
+    ranked = sorted(counted.items(), key=lambda item: -item[1])
+    return figure(
+        "Generators with a right candidate",
+        sets([foreign(name) for name in names], counts, about),
+        about=joined([f"Of {asked:,} questions, {some:,} have a right candidate.", circles]),
+        head=("Exactly these", "Questions", "Share"),
+        rows=[
+            (
+                joined(map(foreign, sorted(members)), " + ") if members else "none",
+                f"{count:,}",
+                f"{count / asked:.1%}" if asked else "",
+            )
+            for members, count in ranked
+        ],
+    )
+
+
+def _bounds(summary: Mapping[str, Any]) -> Html:
+    bounds = mapping(summary.get("bounds"))
+    found: dict[Content, Estimate] = {}
+    for title, data in (
+        ("every candidate right", bounds.get("adversary")),
+        ("first candidate right", summary.get("first_candidate")),
+        ("the answer right", summary.get("execution_accuracy")),
+        ("some candidate right", bounds.get("oracle") or summary.get("oracle_over_candidates")),
+    ):
+        one = estimate(data)
+        if one is not None:
+            found[title] = one
+    if not bounds or not found:
+        return figure("", "")
+    return figure(
+        "What selection could make of the candidates",
+        bars(one.bar(label) for label, one in found.items()),
+        about="From the worst choice to the best one.",
+        head=HEAD,
+        rows=[(label, *one.row) for label, one in found.items()],
+    )
+
+
+def _pass_at(summary: Mapping[str, Any]) -> Html:
+    found = estimates(mapping(summary.get("bounds")).get("pass_at"))
+    return figure(
+        "One of so many candidates right",
+        bars(one.bar(f"of {k}") for k, one in found.items()),
+        about="pass@k: k candidates drawn by chance, at least one of them right.",
+        head=("k", *HEAD[1:]),
+        rows=[(k, *one.row) for k, one in found.items()],
+    )
+
+
+def _gap(summary: Mapping[str, Any]) -> Html:
+    said: list[Content] = []
+    pairs = estimate(mapping(summary.get("selection")).get("pairs"))
+    if pairs is not None:
+        said.append(
+            "Of two candidates, one right and one wrong and one of them chosen, the right one is "
+            f"chosen in {pairs.told} ({pairs.interval}, {pairs.counted})."
+        )
+    closed = number(summary.get("gap_share"))
+    if closed is not None and closed < 0:
+        said.append("Selection does worse than taking the first candidate.")
+    elif closed is not None:
+        said.append(
+            f"Selection closes {closed:.1%} of the gap between the first candidate and the best."
+        )
+    return blocks.listed(said) if said else NOTHING

@@ -1,0 +1,152 @@
+"""Records of a run's questions: one JSON object a line, appended as they are scored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlwright.errors import DatasetError
+from sqlwright.lab.evaluation import json_lines
+
+PREDICTIONS = "predictions.jsonl"
+REMEDY = "Start a new run folder, or remove that line."
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One scored question."""
+
+    id: str
+    db_id: str
+    question: str
+    gold_sql: str
+    sql: str | None
+    status: str
+    """answered, refused, failed, or 'gold' when the gold query itself doesn't run."""
+    verdicts: Mapping[str, bool] = field(default_factory=dict)
+    """By the name of each rule, true if the answer is right by it."""
+    measures: Mapping[str, float | None] = field(default_factory=dict)
+    """By the name of each metric its figure; None where it doesn't apply."""
+    answered_by: str | None = None
+    """A `types.Author`; None without a query."""
+    gold_empty: bool = False
+    oracle: bool = False
+    """True if some candidate is right by the data set's rule."""
+    first: bool = False
+    """The generator's first candidate is right by the data set's rule."""
+    candidates: int = 0
+    judged: Sequence[tuple[str, bool]] = ()
+    """Of each candidate, in their order, its source and whether it is right by the data set's
+    rule."""
+    confidence: float | None = 0.0
+    """None where nothing was fitted to say how probable the answer is."""
+    basis: Mapping[str, Any] = field(default_factory=dict)
+    """The answer's grounds by the fields of `types.Basis`: from them a probability can be
+    fitted."""
+    needed_columns: int = 0
+    found_columns: int = 0
+    """Needed columns among the linker's best `LINKER_KEEPS`."""
+    kept_columns: int = 0
+    kept_tables: int = 0
+    """Tables of the columns that are kept."""
+    needed_tables: int = 0
+    found_tables: int = 0
+    views: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Counts of the whole schema and of what is left after each step that may narrow it: `columns`,
+    `tables`, and of the needed ones `found_columns`, `found_tables`."""
+    seconds: float = 0.0
+    times: Mapping[str, float] = field(default_factory=dict)
+    usage: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Usage of language models, by step; the keys are the fields of `types.Usage`."""
+    message: str = ""
+    difficulty: str = ""
+    """By the data set, or where it says none by Spider's grading of the gold query."""
+    features: Sequence[str] = ()
+    """SQL features of the gold query."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    evidence: str = ""
+    """The evidence that the data set gives with the question."""
+    dialect: str = "sqlite"
+    """The database's, in which its queries are."""
+    errors: Sequence[Mapping[str, str]] | None = None
+    """Of a wrong answer the classes that hold, the main one first: `class`, `shown_by`. None where
+    nobody looked: of right answers, and in runs of earlier versions."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Of a wrong answer where the first wrong thing came from: `kind`, `step`, `shown_by`."""
+    results: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of a wrong answer the first rows of `gold` and `query`: `columns`, `rows`, `count`, and
+    `error` in place of rows."""
+
+    def right(self, rule: str) -> bool:
+        """True if the answer is right by the rule of that name."""
+        return self.verdicts.get(rule, False)
+
+
+def append(folder: Path, record: Record) -> None:
+    """Add one record, on disk before this returns."""
+    json_lines.append(folder / PREDICTIONS, asdict(record))
+
+
+def read(folder: Path) -> list[Record]:
+    """The records of a run folder; a last line that a kill cut short is left out."""
+    return list(stream(folder))
+
+
+def stream(folder: Path) -> Iterator[Record]:
+    """The records of a run folder one after another, of which one is in memory at a time; a last
+    line that a kill cut short is left out. Fields of later versions are passed over. Raises
+    DatasetError for any other line that isn't a record.
+
+    Lines are read and checked in one go by pydantic, in half the time of `json` and a dataclass's
+    own constructor.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    path = folder / PREDICTIONS
+    if not path.exists():
+        return
+    read_line = _reading_halves(TypeAdapter(Record).validate_json, ValidationError)
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield read_line(line)
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                where = ".".join(map(str, first["loc"]))
+                why = f"{where}: {first['msg']}" if where else first["msg"]
+                raise DatasetError(
+                    f"{path}, line {number} isn't a record: {why}", hint=REMEDY
+                ) from None
+
+
+def _reading_halves(
+    read_line: Callable[[bytes], Record], refusal: type[ValueError]
+) -> Callable[[bytes], Record]:
+    """The same, but halves of characters (lone surrogates), which JSON can escape and it refuses,
+    are read as question marks. Only a line that it refuses is looked at twice."""
+
+    def read(line: bytes) -> Record:
+        try:
+            return read_line(line)
+        except refusal:
+            if b"\\ud" not in line.lower():
+                raise
+            with suppress(ValueError):
+                line = json_lines.line_of(json.loads(line)).encode(errors="replace")
+            return read_line(line)
+
+    return read
+
+
+def placed_rows(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records as they are stored, each with the place in the file at which it begins. Raises
+    DatasetError for a line that is none."""
+    path = folder / PREDICTIONS
+    if path.exists():
+        yield from json_lines.placed_rows(path, what="a record", remedy=REMEDY)

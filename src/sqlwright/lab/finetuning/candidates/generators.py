@@ -1,0 +1,45 @@
+"""The databases that a generator was trained on, as far as that is known."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from sqlwright.errors import DatasetError
+from sqlwright.lab.evaluation.folder.whole_files import read_object
+
+EMBEDDED = "embedded"
+"""Name of the shipped embedded models as a generator."""
+
+
+def embedded_databases() -> frozenset[str]:
+    """The databases that the shipped embedded models were trained on: `fit` of Spider's training
+    part, BIRD's training part and our own."""
+    text = files(__package__).joinpath("embedded.json").read_text("utf-8")
+    listed: dict[str, list[str]] = json.loads(text)
+    return frozenset(name for part in listed.values() for name in part)
+
+
+def trained_databases(run: Path) -> frozenset[str]:
+    """The databases of the set that a run of ours was trained on, by the set's folder that run.json
+    names, or by a set.json beside it. Raises DatasetError."""
+    record = read_object(run / "run.json")
+    folder, digests = record.get("set_folder"), record.get("set")
+    places = [run / "set.json"]
+    if isinstance(folder, str):
+        places.append(run / folder / "set.json")
+    about: dict[str, Any] = next((found for at in places if (found := read_object(at))), {})
+    listed = about.get("databases")
+    if not isinstance(listed, dict) or not isinstance(listed.get("train"), list):
+        raise DatasetError(
+            f"{run} doesn't tell the databases that it was trained on",
+            hint="It takes the set.json of its set, in the folder or where run.json says.",
+        )
+    if digests is not None and about.get("digests") != digests:
+        raise DatasetError(
+            f"{run} was trained on another set than the one that is in {folder} now",
+            hint="Put the set.json of its set into the run's folder.",
+        )
+    return frozenset(map(str, listed["train"]))

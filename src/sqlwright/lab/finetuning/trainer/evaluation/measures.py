@@ -1,0 +1,172 @@
+"""Measures a model on held-out examples: its reply to each prompt, read as the role's step reads
+it, is compared with the right one, or executed.
+
+Replies are those of inference: greedy, by `llm/vendors/weights.py` over the model in memory.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from sqlwright.errors import ConfigError, MalformedReply
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.finetuning.example import TrainingExample
+from sqlwright.lab.finetuning.trainer.loading import Loaded
+from sqlwright.llm.endpoint import Call, EndpointError
+from sqlwright.llm.vendors.weights import Weights
+from sqlwright.prompts.replies import json_from, sql_from
+from sqlwright.steps.schema_linking.replies import TablesReply
+from sqlwright.steps.selection.judging.verdicts import letter_from, number_from
+
+LETTERS = ("A", "B")
+MOST_QUERIES = 999
+"""Queries that a critic may choose among, where an example doesn't say how many it shows."""
+FURTHER_TOKENS = 32
+"""Tokens that a reply may have beyond twice those of the longest right one; chosen."""
+
+Complete = Callable[[TrainingExample], str]
+"""The model's reply to an example's prompt; empty where it gave none."""
+Judge = Callable[[TrainingExample, str], bool]
+"""True if a query gives the right result for an example's question."""
+
+
+class Measure(Protocol):
+    """Figures of a model on examples of one role."""
+
+    def __call__(
+        self, examples: Sequence[TrainingExample], complete: Complete
+    ) -> Mapping[str, Share]:
+        """Shares by name; the first one is what the role is judged by."""
+        ...
+
+
+def measure_of(role: str, judge: Judge) -> Measure:
+    """The measure of a role. Raises ConfigError for one that has none."""
+    measures: Mapping[str, Measure] = {
+        "linker": _tables,
+        "generator": lambda examples, complete: _executed(examples, complete, judge),
+        "critic": lambda examples, complete: _chosen(examples, complete, _number),
+        "selector": lambda examples, complete: _chosen(examples, complete, _letter),
+    }
+    if role not in measures:
+        raise ConfigError(
+            f"there is no evaluation of the role {role}",
+            hint=f"Train one of {', '.join(measures)}, or evaluate on no questions.",
+        )
+    return measures[role]
+
+
+def drawn(examples: Sequence[TrainingExample], count: int, seed: int) -> list[TrainingExample]:
+    """So many of the examples by the seed, in their order."""
+    places = random.Random(seed).sample(  # noqa: S311 - seeded on purpose
+        range(len(examples)), min(count, len(examples))
+    )
+    return [examples[place] for place in sorted(places)]
+
+
+def completing(loaded: Loaded, *, context: int, limit: int) -> Complete:
+    """Greedy replies of a model in memory, of at most `limit` tokens; none to a prompt that leaves
+    no room for one."""
+    model = loaded.model
+    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    weights = Weights.over(loaded.tokenizer, inner, folder=loaded.folder)
+
+    def complete(example: TrainingExample) -> str:
+        call = Call(example.plain, max_tokens=limit)
+        try:
+            with _as_in_inference(model):
+                return weights.reply(call, threading.Event(), context=context).replies[0].text
+        except EndpointError:
+            return ""
+
+    return complete
+
+
+def share_told(measured: Mapping[str, Share]) -> dict[str, dict[str, float]]:
+    """Shares as plain data, for the record."""
+    return {name: share.as_dict() for name, share in measured.items()}
+
+
+@contextmanager
+def _as_in_inference(model: Any) -> Iterator[None]:
+    """Without dropout; a training that goes on afterwards is as if there had been no reply."""
+    import torch
+
+    training = model.training
+    model.eval()
+    try:
+        with torch.random.fork_rng():
+            yield
+    finally:
+        model.train(training)
+
+
+def _tables(examples: Sequence[TrainingExample], complete: Complete) -> dict[str, Share]:
+    """By question, then by table: those that are needed and those that are named."""
+    kept = found = needed = named = 0
+    for example in examples:
+        right, said = _named_in(example.completion), _named_in(complete(example))
+        kept += right <= said
+        found += len(right & said)
+        needed += len(right)
+        named += len(said)
+    return {
+        "all needed tables kept": Share(kept, len(examples)),
+        "needed tables kept": Share(found, needed),
+        "kept tables needed": Share(found, named),
+    }
+
+
+def _executed(
+    examples: Sequence[TrainingExample], complete: Complete, judge: Judge
+) -> dict[str, Share]:
+    right = 0
+    for example in examples:
+        try:
+            sql = sql_from(complete(example))
+        except MalformedReply:
+            continue
+        right += judge(example, sql)
+    return {"right by execution": Share(right, len(examples))}
+
+
+def _chosen(
+    examples: Sequence[TrainingExample],
+    complete: Complete,
+    read: Callable[[TrainingExample, str], str | None],
+) -> dict[str, Share]:
+    """One that is rejected by no example is right, too: several queries may be."""
+    right = 0
+    for example in examples:
+        said = read(example, complete(example))
+        wrong = {read(example, text) for text in example.rejected}
+        meant = read(example, example.completion)
+        right += said is not None and (said not in wrong if example.rejected else said == meant)
+    return {"right choices": Share(right, len(examples))}
+
+
+def _named_in(reply: str) -> set[str]:
+    try:
+        names = json_from(reply, TablesReply).tables
+    except MalformedReply:
+        return set()
+    return {name.strip("\"'`[] ").casefold() for name in names}
+
+
+def _number(example: TrainingExample, reply: str) -> str | None:
+    count = example.facts.get("candidates", MOST_QUERIES)
+    try:
+        return str(number_from(reply, int(count)))
+    except MalformedReply:
+        return None
+
+
+def _letter(_example: TrainingExample, reply: str) -> str | None:
+    try:
+        return letter_from(reply, LETTERS)
+    except MalformedReply:
+        return None

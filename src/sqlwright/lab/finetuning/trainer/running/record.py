@@ -1,0 +1,171 @@
+"""The folder of a run: its record, its log, its checkpoints and the adapter that comes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sqlwright.errors import ConfigError
+from sqlwright.lab.datasets.reading import file_digest
+from sqlwright.lab.evaluation.folder.whole_files import read_object, write_json, write_lines
+from sqlwright.lab.evaluation.json_lines import line_of, rows
+from sqlwright.lab.finetuning.building.set_folder import SetFolder
+from sqlwright.lab.finetuning.preferences.starting import StartingAdapter
+from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
+from sqlwright.llm.vendors.weights_folder import state_of
+
+VERSION = 1
+"""Number of the folder's format."""
+PACKAGES = ("sqlwright", "torch", "transformers", "peft", "trl", "accelerate")
+IDENTITY = (
+    "role", "set", "base", "start", "objective", "settings", "seed", "precision", "processes",
+    "micro_batch", "accumulation",
+)  # fmt: skip
+"""Parts of a record on which the weights depend that come out; a run is gone on with where they
+are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A run on disk."""
+
+    path: Path
+
+    @property
+    def log(self) -> Path:
+        """A line of JSON for each step and each evaluation."""
+        return self.path / "log.jsonl"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The last whole checkpoint."""
+        return self.path / "checkpoints"
+
+    @property
+    def adapter(self) -> Path:
+        """The adapter in peft's form, and the tokenizer; there once the training is through."""
+        return self.path / "adapter"
+
+    @property
+    def card(self) -> Path:
+        """The model card."""
+        return self.path / "MODEL_CARD.md"
+
+    def record(self) -> dict[str, Any]:
+        """All that `run.json` says; empty before the run has begun. Raises DatasetError."""
+        return read_object(self.path / "run.json")
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Replace the record."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_json(self.path / "run.json", record)
+
+    def logged(self) -> Iterator[dict[str, Any]]:
+        """The lines of the log. Raises DatasetError."""
+        if self.log.exists():
+            for _, row in rows(self.log, what="a logged step", remedy="Train into another folder."):
+                yield row
+
+    def cut_log(self, step: int) -> None:
+        """Take out what was logged after a step, to be done again."""
+        if self.log.exists():
+            kept = [row for row in self.logged() if row["step"] <= step]
+            write_lines(self.log, map(line_of, kept))
+
+
+def begun(folder: RunFolder, record: dict[str, Any]) -> dict[str, Any]:
+    """The record of a run that begins or goes on. Raises ConfigError for a folder that holds the
+    run of another plan, set or model."""
+    known = folder.record()
+    if not known:
+        folder.write(record)
+        return record
+    if known.get("version") != VERSION:
+        raise ConfigError(
+            f"{folder.path} holds a run of format {known.get('version')!r}; this version reads "
+            f"{VERSION}",
+            hint="Train into another folder.",
+        )
+    told = json.loads(json.dumps(record))  # as it comes back from disk: lists for tuples
+    for part in IDENTITY:
+        if difference := _difference(part, known.get(part), told[part]):
+            raise ConfigError(
+                f"{folder.path} holds another run: {difference}",
+                hint="Name another folder with --out, or remove that one to train anew.",
+            )
+    return known
+
+
+def new_record(
+    plan: TrainingPlan, given: SetFolder, computing: Mapping[str, Any], known: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The record of a run that begins now. `computing` is where and in what precision; `known` is
+    the folder's record so far, which may know the model's digest."""
+    about, digest = given.about, model_digest(plan.model, known)
+    start = StartingAdapter.open(plan.start) if plan.start else None
+    if start is not None:
+        start.check_base(digest, plan.model)
+    return {
+        "version": VERSION,
+        "role": about.role,
+        "step": about.step,
+        "recipe": about.recipe,
+        "overrides": list(about.overrides),
+        "context_tokens": about.context_tokens,
+        "set": dict(about.digests),
+        "set_folder": str(given.path),
+        "sources": [
+            {"data": one.data, "split": one.split, "name": one.name, "files": dict(one.files)}
+            for one in about.sources
+        ],
+        "base": {"digest": digest},
+        "start": {"digest": start.digest} if start else None,
+        "base_folder": str(plan.model),
+        "base_state": state_of(plan.model),
+        "start_folder": str(plan.start) if plan.start else None,
+        **plan.told(),
+        **computing,
+        "versions": {name: version(name) for name in PACKAGES}
+        | {"python": platform.python_version()},
+        "started": now(),
+        "ended": None,
+    }
+
+
+def model_digest(folder: Path, known: Mapping[str, Any]) -> str:
+    """A digest of a model's weights, configuration and tokenizer by their content; the one that is
+    known, where no file has changed since."""
+    if known.get("base_folder") == str(folder) and known.get("base_state") == state_of(folder):
+        return str(known["base"]["digest"])
+    files = [*folder.glob("*.safetensors"), *folder.glob("*.json"), *folder.glob("*.model")]
+    files += folder.glob("*.jinja")
+    told = [[path.name, file_digest(path)] for path in sorted(files)]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def now() -> str:
+    """The time, for the record."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _difference(part: str, was: Any, told: Any) -> str:
+    """The first of a part that is another, in words; empty where all is the same."""
+    if was == told:
+        return ""
+    if isinstance(was, dict) and isinstance(told, dict) and part == "settings":
+        name = next(n for n in {**told, **was} if was.get(n) != told.get(n))
+        return f"{name} was {was.get(name)!r} and is {told.get(name)!r}"
+    if isinstance(told, dict):
+        return {
+            "set": "it was trained on another set",
+            "base": "the base model is another",
+            "start": "it begins with another adapter",
+        }[part]
+    return f"{part} was {was!r} and is {told!r}"
