@@ -17,7 +17,12 @@ from training.embedded.minilm import MiniLm, bundled_minilm  # noqa: E402
 from training.embedded.parser.export import export, load_model  # noqa: E402
 from training.embedded.parser.model import ParserModel, Sizes  # noqa: E402
 from training.embedded.parser.packing import Packed, batches, collate, make_target, pack  # noqa: E402
-from training.embedded.parser.train import Trainer, TrainingSettings, stream  # noqa: E402
+from training.embedded.parser.train import (  # noqa: E402
+    Trainer,
+    TrainingSettings,
+    loaded,
+    stream,
+)
 
 from sqlwright.local.form.read.sql import read_sql  # noqa: E402
 from sqlwright.local.form.sequence.grammar import linearize  # noqa: E402
@@ -100,6 +105,20 @@ def test_frozen_layers_get_no_gradient(packed: Packed, tmp_path: Path) -> None:
     changed = {k for k, v in trainer.model.named_parameters() if not torch.equal(v, before[k])}
     assert not any(k.startswith("encoder.minilm.layers.0.") for k in changed)
     assert any(k.startswith("encoder.minilm.layers.1.") for k in changed)
+
+
+def test_batches_that_other_processes_make_are_those_of_the_stream(
+    packed: Packed, tmp_path: Path
+) -> None:
+    for number in (3, 4):
+        packed.save(tmp_path / f"pass_{number:02d}.npz")
+    settings = TrainingSettings(pieces=64)
+    made = loaded(tmp_path, settings, 3, 2)
+    for (number, batch), (own_number, own) in zip(
+        islice(made, 2), islice(stream(tmp_path, settings, 3), 2), strict=True
+    ):
+        assert number == own_number
+        assert all(torch.equal(part, same) for part, same in zip(batch, own, strict=True))
 
 
 def test_the_text_encoder_can_be_left_alone(packed: Packed, tmp_path: Path) -> None:

@@ -16,6 +16,12 @@ def cpu_dtype() -> torch.dtype:
     return torch.bfloat16 if any(features.get(name) for name in INSTRUCTIONS) else torch.float32
 
 
-def autocast(dtype: torch.dtype) -> torch.autocast:
-    """The context in which matrix products take the dtype that `cpu_dtype` gave."""
-    return torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16)
+def compute_dtype(device: torch.device) -> torch.dtype:
+    """The dtype for `torch.autocast` on a device: bfloat16 on a GPU, else as `cpu_dtype` says."""
+    return torch.bfloat16 if device.type == "cuda" else cpu_dtype()
+
+
+def autocast(dtype: torch.dtype, device: str = "cpu") -> torch.autocast:
+    """The context in which matrix products on a kind of device take the dtype that `compute_dtype`
+    gave."""
+    return torch.autocast(device, torch.bfloat16, enabled=dtype is torch.bfloat16)

@@ -20,7 +20,12 @@ import os
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import cache
+from functools import partial as partial_function
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -127,12 +132,12 @@ def build_crossed(
     seed: int,
     within: str,
     ours: Path | None = None,
+    jobs: int = 1,
 ) -> None:
     """The same of the databases of one fold of `fit`, and with `ours` of the questions of our own
-    over them and over the same fold of our databases. Broken off, it goes on after the last whole
-    database."""
+    over them and over the same fold of our databases, in `jobs` processes. Broken off, it goes on
+    after the last whole database."""
     split = load_split(folder).within(within)
-    models = load_models(weights)
     pairs = [p for p in load_pairs(folder, split) if _path(folder, p.database).exists()]
     paths = {pair.database: _path(folder, pair.database) for pair in pairs}
     if ours is not None:
@@ -142,20 +147,34 @@ def build_crossed(
     names = sorted({pair.database for pair in pairs})
     partial = out.with_suffix(".partial")
     done = whole_databases(partial)
-    for index, name in enumerate(names):
-        if name in done:
-            continue
-        own = [pair for pair in pairs if pair.database == name]
-        space = open_workspace(str(paths[name]), seconds=30.0)
-        lines: list[dict[str, Any]] = [{"schema": name, "data": schema_to_data(space.schema)}]
-        asked = _sample(own, each, random.Random(f"{seed}/{name}"))
-        lines += [_beam(pair, space, models, "fit") for pair in asked]
-        space.database.close()
-        with partial.open("a", encoding="utf-8") as file:
-            for line in [*lines, {"whole": name}]:
-                _write(file, line)
-        print(f"{index + 1} of {len(names)} databases, {name}", flush=True)
+    left = [
+        (paths[name], list(_sample(own, each, random.Random(f"{seed}/{name}"))))
+        for name in names
+        if name not in done and (own := [pair for pair in pairs if pair.database == name])
+    ]
+    left.sort(key=lambda one: -len(one[1]))
+    asking = partial_function(_database_beams, weights)
+    with ExitStack() as stack:
+        found: Iterator[list[str]] = map(asking, left)
+        if jobs > 1:
+            pool = stack.enter_context(ProcessPoolExecutor(jobs, get_context("spawn")))
+            found = (task.result() for task in as_completed([pool.submit(asking, o) for o in left]))
+        for index, lines in enumerate(found):
+            with partial.open("a", encoding="utf-8") as file:
+                file.writelines(lines)
+            print(f"{len(done) + index + 1} of {len(names)} databases", flush=True)
     partial.replace(out)
+
+
+def _database_beams(weights: Path, task: tuple[Path, Sequence[Pair]]) -> list[str]:
+    """The lines of a database of `fit` and of questions about it, and one that says that it is
+    whole."""
+    path, asked = task
+    space = open_workspace(str(path), seconds=30.0)
+    lines: list[dict[str, Any]] = [{"schema": path.stem, "data": schema_to_data(space.schema)}]
+    lines += [_beam(pair, space, _models(weights), "fit") for pair in asked]
+    space.database.close()
+    return [_line(line) for line in [*lines, {"whole": path.stem}] if line]
 
 
 def whole_databases(partial: Path) -> set[str]:
@@ -171,6 +190,11 @@ def whole_databases(partial: Path) -> set[str]:
                 kept = end
     os.truncate(partial, kept)
     return done
+
+
+@cache
+def _models(weights: Path) -> dict[str, Any]:
+    return load_models(weights)
 
 
 def load_models(weights: Path) -> dict[str, Any]:
@@ -281,7 +305,11 @@ def _plain(cell: Cell) -> Cell:
 
 def _write(file: Any, data: Mapping[str, Any]) -> None:
     if data:
-        file.write(json.dumps(data, ensure_ascii=False, default=_number) + "\n")
+        file.write(_line(data))
+
+
+def _line(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False, default=_number) + "\n"
 
 
 def _number(value: Any) -> Any:
@@ -382,10 +410,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--within", help="a fold of `fit`, such as 0/2, instead")
     parser.add_argument("--own", type=Path, help="folder written by `python -m training.export`")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, with --within")
     options = parser.parse_args()
     own = {"each": options.each, "seed": options.seed}
     if options.within:
-        folds = {"within": options.within, "ours": options.own}
+        folds = {"within": options.within, "ours": options.own, "jobs": options.jobs}
         build_crossed(options.data, options.weights, options.out, **folds, **own)
     else:
         build(options.data, options.weights, options.out, **own)

@@ -8,10 +8,13 @@ Run as a module it builds the passes one after the other beside the training tha
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import multiprocessing.process
 import random
+import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -216,6 +219,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--own-times", type=int, default=3, help="times that each is in a pass")
     parser.add_argument("--share", type=float, default=1.0, help="part of Spider's in each pass")
     parser.add_argument("--without", help="a fold of `fit` to leave out, such as 0/2")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     options = parser.parse_args(None if arguments is None else list(arguments))
     options.out.mkdir(parents=True, exist_ok=True)
     split = load_split(options.data)
@@ -233,9 +237,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
     check_trainable(bird, split)
     made_up = add_grown(builder, split) if options.synthetic else None
     ours = add_own(builder, options.own, split, options.without) if options.own else []
-    for number in range(options.first, options.first + options.passes):
-        if (options.out / f"pass_{number:02d}.npz").exists():
-            continue
+
+    def one(number: int) -> None:
         started = time.monotonic()
         builder.failures.clear()
         own = bird[number % options.bird :: options.bird] if bird else []
@@ -253,6 +256,30 @@ def main(arguments: Iterable[str] | None = None) -> None:
             f"left out {dict(builder.failures)}",
             flush=True,
         )
+
+    wanted = range(options.first, options.first + options.passes)
+    left = [n for n in wanted if not (options.out / f"pass_{n:02d}.npz").exists()]
+    in_processes(one, left, options.jobs)
+
+
+def in_processes(one: Callable[[int], None], numbers: Sequence[int], jobs: int) -> None:
+    """Call `one` for every number, in at most `jobs` processes that know all that is known here.
+    Raises CalledProcessError where a call failed."""
+    if jobs < 2:
+        for number in numbers:
+            one(number)
+        return
+    forked = multiprocessing.get_context("fork")
+    running: list[multiprocessing.process.BaseProcess] = []
+    for number in numbers:
+        while sum(process.is_alive() for process in running) >= jobs:
+            time.sleep(0.1)
+        running.append(forked.Process(target=one, args=(number,)))
+        running[-1].start()
+    for process in running:
+        process.join()
+        if process.exitcode:
+            raise subprocess.CalledProcessError(process.exitcode, "pass")
 
 
 if __name__ == "__main__":

@@ -65,7 +65,8 @@ class SharedDropout(nn.Module):
     def forward(self, states: Tensor) -> Tensor:
         if not self.training or self.rate == 0.0:
             return states
-        keep = torch.rand(states.shape[0], 1, states.shape[-1]) >= self.rate
+        shape = (states.shape[0], 1, states.shape[-1])
+        keep = torch.rand(shape, device=states.device) >= self.rate
         return states * (keep.to(states.dtype) / (1.0 - self.rate))
 
 
@@ -307,7 +308,8 @@ class ParserModel(nn.Module):
         length = batch.inputs.shape[1]
         states = table.gather(1, chosen) + self.decoder.positions.weight[:length].to(inputs.dtype)
         states = self.drop(self.decoder.in_norm(states))
-        causal = torch.full((length, length), NEGATIVE, dtype=inputs.dtype).triu(1)
+        square = (length, length)
+        causal = torch.full(square, NEGATIVE, dtype=inputs.dtype, device=inputs.device).triu(1)
         bias = ((1.0 - batch.node_mask) * NEGATIVE)[:, None, None, :].to(inputs.dtype)
         states, _ = self.decoder.steps(
             states, None, self.decoder.split_memory(memory), (causal, bias)

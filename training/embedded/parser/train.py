@@ -1,4 +1,4 @@
-"""Train the embedded parser on one CPU core within a wall-clock budget.
+"""Train the embedded parser on one CPU core, or on a GPU, within a wall-clock budget.
 
 The learning rate follows the clock, not the step count: linear warm-up, then linear decay to zero
 at the end of the budget, whatever else the machine does; with --worked it follows the processor's
@@ -8,6 +8,7 @@ lower rate and passes that those weights haven't seen:
 
     python -m training.embedded.parser.train PASSES OUT --minutes 70
     python -m training.embedded.parser.train PASSES OUT --weights WEIGHTS --first 14 --scale 0.6
+    python -m training.embedded.parser.train PASSES OUT --device cuda --pieces 8192 --loaders 4
 """
 
 from __future__ import annotations
@@ -24,16 +25,20 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
 from training.embedded.minilm import bundled_minilm, load_minilm
 from training.embedded.parser.exchange import Exchange, trainable
 from training.embedded.parser.model import Batch, ParserModel, Sizes
 from training.embedded.parser.packing import Packed, batches, collate
 from training.embedded.parser.restore import restore
-from training.embedded.precision import autocast, cpu_dtype
+from training.embedded.precision import autocast, compute_dtype
 from training.embedded.split import SEED
 
 from sqlwright.local.parser.nodes import FEATURES, RELATIONS
 from sqlwright.local.parser.pointers import FIRST_NODE
+
+ROUNDS = 20
+"""How often all passes are gone through at most, where they are planned."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class TrainingSettings:
     clip: float = 1.0
     save_minutes: float = 5.0
     report_steps: int = 25
+    device: str = "cpu"
 
 
 def make_model(settings: TrainingSettings) -> ParserModel:
@@ -104,6 +110,49 @@ def stream(
         number, begin = number + 1, 0
 
 
+class Planned(Dataset[tuple[int, Batch]]):
+    """The batches of `stream` by number, made by processes of their own beside a GPU, which is
+    faster than one process makes them. All passes ROUNDS times, each time in another order."""
+
+    def __init__(self, folder: Path, settings: TrainingSettings, first: int) -> None:
+        last = max(int(path.stem.removeprefix("pass_")) for path in folder.glob("pass_??.npz"))
+        self.settings = settings
+        self.packed = {n: Packed.load(pass_path(folder, n)) for n in range(first, last + 1)}
+        self.plan = [
+            (number, order, index, rows)
+            for order in range(ROUNDS)
+            for number, packed in self.packed.items()
+            for index, rows in enumerate(
+                batches(packed, settings.seed + number + 7919 * order, pieces=settings.pieces)
+            )
+        ]
+
+    def __len__(self) -> int:
+        return len(self.plan)
+
+    def __getitem__(self, place: int) -> tuple[int, Batch]:
+        number, order, index, rows = self.plan[place]
+        seed = self.settings.seed * 1000 + number * 100_000 + index + 53 * order
+        rate = self.settings.mask_rate
+        return number, collate(self.packed[number], rows.tolist(), mask_rate=rate, seed=seed)
+
+
+def loaded(
+    folder: Path, settings: TrainingSettings, first: int, loaders: int, *, after: int = 0
+) -> Iterator[tuple[int, Batch]]:
+    """The batches of `Planned`, those `after` so many, made by `loaders` processes. All passes
+    have to be there before."""
+    planned = Planned(folder, settings, first)
+    yield from DataLoader(
+        planned,
+        batch_size=None,
+        sampler=range(after, len(planned)),
+        num_workers=loaders,
+        prefetch_factor=8,
+        pin_memory=settings.device == "cuda",
+    )
+
+
 class Trainer:
     """Model, optimizer, running average and the clock."""
 
@@ -119,15 +168,17 @@ class Trainer:
         """`weights` is a folder of exported weights to begin with, `first` the first pass; `clock`
         gives the seconds that the budget is counted in."""
         self.clock = clock
-        self.dtype = cpu_dtype()
+        self.device = torch.device(settings.device)
+        self.dtype = compute_dtype(self.device)
         self.settings = settings
         self.out = out
-        self.model = make_model(settings)
+        self.model = make_model(settings).to(self.device)
         if weights is not None:
             mark_frozen(self.model, settings)
             restore(self.model, weights)
         self.optimizer = torch.optim.AdamW(self._groups(), fused=True, betas=(0.9, 0.98))
-        self.exchange = Exchange(out, trainable(self.model))
+        beside = self.device.type == "cpu"
+        self.exchange = Exchange(out, trainable(self.model)) if beside else None
         self.average = {
             name: value.detach().clone() for name, value in self.model.named_parameters()
         }
@@ -165,21 +216,26 @@ class Trainer:
         progress, warmup = self.progress, self.settings.warmup
         return progress / warmup if progress < warmup else (1 - progress) / (1 - warmup)
 
-    def train_step(self, batch: Batch) -> tuple[float, float]:
+    def train_step(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Train on a batch; its losses, on the device that they were computed on."""
         factor = max(self.schedule(), 1e-3)
         for group in self.optimizer.param_groups:
             group["lr"] = group["full"] * factor
-        with autocast(self.dtype):
+        count = len(batch.examples)
+        batch = Batch(*(part.to(self.device, non_blocking=True) for part in batch))
+        with autocast(self.dtype, self.device.type):
             loss, link = self.model(batch, self.dtype)
         (loss + self.settings.link_weight * link).backward()
         weights = trainable(self.model)
-        self.seen += self.exchange.add_gradients(weights, len(batch.examples))
+        if self.exchange is not None:
+            self.seen += self.exchange.add_gradients(weights, count)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        self.exchange.hand_out(weights)
+        if self.exchange is not None:
+            self.exchange.hand_out(weights)
         self.step += 1
-        self.seen += len(batch.examples)
+        self.seen += count
         decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
         kept = [
             self.average[name]
@@ -188,7 +244,7 @@ class Trainer:
         ]
         with torch.no_grad():
             torch._foreach_lerp_(kept, weights, 1 - decay)
-        return loss.item(), link.item()
+        return loss.detach(), link.detach()
 
     def save(self) -> None:
         """Write the checkpoint aside, then rename."""
@@ -213,7 +269,7 @@ class Trainer:
         path = self.out / "checkpoint.pt"
         if not path.exists():
             return
-        state = torch.load(path, weights_only=True)
+        state = torch.load(path, weights_only=True, map_location=self.device)
         self.model.load_state_dict(state["model"])
         self.average = state["average"]
         self.optimizer.load_state_dict(state["optimizer"])
@@ -230,31 +286,42 @@ class Trainer:
             if not value.requires_grad:
                 self.average[name].copy_(value.detach())
 
-    def run(self, passes: Path, *, minutes: float = math.inf) -> None:
+    def source(self, passes: Path, loaders: int) -> Iterator[tuple[int, Batch]]:
+        """The batches that are left, made by `loaders` processes or here where there are none."""
+        if loaders:
+            yield from loaded(passes, self.settings, self.number, loaders, after=self.position)
+        else:
+            yield from stream(passes, self.settings, self.number, after=self.position)
+
+    def run(self, passes: Path, *, minutes: float = math.inf, loaders: int = 0) -> None:
         """Train until the budget is spent, or for so many minutes of it; the last thing done is to
         save. A file `done` tells that nothing is left."""
         self.model.train()
         settings, begun = self.settings, time.monotonic()
         saved = reported = begun
-        totals = [0.0, 0.0, 0]
-        for number, batch in stream(passes, settings, self.number, after=self.position):
-            self.position = self.position + 1 if number == self.number else 1
-            self.number = number
-            loss, link = self.train_step(batch)
-            totals = [totals[0] + loss, totals[1] + link, totals[2] + len(batch.examples)]
+        losses, seen = torch.zeros(2, device=self.device), self.seen
+        for number, batch in self.source(passes, loaders):
+            if loaders:  # which are planned from the first pass on
+                self.position += 1
+            else:
+                self.position = self.position + 1 if number == self.number else 1
+                self.number = number
+            losses += torch.stack(self.train_step(batch))
             now = time.monotonic()
             if self.step % settings.report_steps == 0:
+                loss, link = (losses / settings.report_steps).tolist()
                 row = {
                     "step": self.step,
-                    "pass": self.number,
+                    "pass": number,
                     "seen": self.seen,
-                    "loss": round(totals[0] / settings.report_steps, 4),
-                    "link": round(totals[1] / settings.report_steps, 4),
-                    "rate": round(totals[2] / (now - reported), 2),
+                    "loss": round(loss, 4),
+                    "link": round(link, 4),
+                    "rate": round((self.seen - seen) / (now - reported), 2),
                     "progress": round(self.progress, 4),
                 }
                 print(json.dumps(row), flush=True)
-                totals, reported = [0.0, 0.0, 0], now
+                losses.zero_()
+                seen, reported = self.seen, now
             done = self.progress >= 1.0
             leave = done or now - begun > minutes * 60
             if leave or now - saved > settings.save_minutes * 60:
@@ -286,6 +353,10 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--weights", type=Path, help="exported weights to go on from")
     parser.add_argument("--first", type=int, default=0, help="number of the first pass")
     parser.add_argument("--scale", type=float, default=1.0, help="factor of both learning rates")
+    parser.add_argument("--device", default=TrainingSettings.device, help="cpu or cuda")
+    parser.add_argument("--pieces", type=int, default=TrainingSettings.pieces, help="of a batch")
+    parser.add_argument("--dropout", type=float, default=TrainingSettings.dropout)
+    parser.add_argument("--loaders", type=int, default=0, help="processes that make batches")
     options = parser.parse_args(None if arguments is None else list(arguments))
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -296,6 +367,9 @@ def main(arguments: Iterable[str] | None = None) -> None:
         encoder_rate=TrainingSettings.encoder_rate * options.scale,
         frozen=options.frozen,
         report_steps=options.report,
+        device=options.device,
+        pieces=options.pieces,
+        dropout=options.dropout,
     )
     trainer = Trainer(
         settings,
@@ -307,7 +381,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     trainer.resume()
     if options.still:
         trainer.leave_text()
-    trainer.run(options.passes, minutes=options.slice)
+    trainer.run(options.passes, minutes=options.slice, loaders=options.loaders)
 
 
 if __name__ == "__main__":
