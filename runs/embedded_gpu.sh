@@ -3,16 +3,20 @@
 #
 #   SQLWRIGHT_DATA=path/to/data runs/embedded_gpu.sh [folder for everything in between]
 #
-# The same as the stages own, passes, train and crossed of runs/embedded.sh, in some nine minutes on
-# an H100 with 16 processors. Passes and beams are made by JOBS processes, beside the card's
-# training wherever they don't wait for it. WEIGHTS has embedder, linker, word table and tokenizer,
-# which are made before (runs/embedded.sh, stages embedder and linker). Broken off, the same command goes on: what is there isn't made twice.
+# What the stages own, passes, train and crossed of runs/embedded.sh do in eleven hours of a core.
+# Measured with 16 processors beside one H100 or H200: eight passes for each fold 4 minutes, two
+# folds side by side on one card 230 examples a second each, one alone 410 to 480 (the card waits for
+# the processors). Passes and beams are made by JOBS processes, beside the card's training wherever
+# they don't wait for it. WEIGHTS has embedder, linker, word table and tokenizer, which are made
+# before (runs/embedded.sh, stages embedder and linker). Broken off, the same command goes on: what
+# is there isn't made twice. DEVICE=cpu tries it without a card.
 #
 #   fold_0, fold_1   a parser without half of the databases, FOLD_MINUTES each, side by side; its
 #                    int8 graphs in weights/, its beams over the fold in beams.jsonl.xz
-#   whole            a parser of all databases, WHOLE_MINUTES; its int8 graphs in weights/
+#   whole            a parser of all databases, WHOLE_MINUTES, FROM a folder of exported weights
+#                    where that is set (then with SCALE 0.6); its int8 graphs in weights/
 #
-# Then, where that is better than what ships: runs/embedded.sh with the stages critic and stamp.
+# Then `python -m training.embedded.critic.train` with the beams of both folds, runs/confidence.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -71,7 +75,8 @@ fold() {
 whole() {
     passes_of "$out/whole" "${WHOLE_PASSES:-10}" "$((jobs - 6))" --own-times 3 --synthetic "$((2 * ${SYNTHETIC:-1200}))"
     until [ -f "$out/fold_0/trained" ] && [ -f "$out/fold_1/trained" ]; do sleep 1; done
-    trained "$out/whole" "${WHOLE_MINUTES:-5}" --pieces "${WHOLE_PIECES:-6144}" --scale "${SCALE:-1.0}"
+    trained "$out/whole" "${WHOLE_MINUTES:-5}" --pieces "${WHOLE_PIECES:-6144}" \
+        --scale "${SCALE:-1.0}" ${FROM:+--weights "$FROM"}
 }
 
 mkdir -p "$out/fold_0" "$out/fold_1" "$out/whole"
