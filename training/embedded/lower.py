@@ -21,7 +21,7 @@ def divide(embedder: Path) -> None:
     write the lower part (words, mask → lower) beside it."""
     with tempfile.TemporaryDirectory() as scratch:
         lower, upper = Path(scratch) / "lower.onnx", Path(scratch) / "upper.onnx"
-        shape = ["batch", "length", 384]
+        shape: list[str | int | None] = ["batch", "length", 384]
         model = onnx.load(str(embedder))
         border = helper.make_tensor_value_info(BORDER, TensorProto.FLOAT, shape)
         model.graph.value_info.append(border)
