@@ -5,7 +5,7 @@
 #
 # What the stages own, passes, train and crossed of runs/embedded.sh do in eleven hours of a core.
 # Measured with 16 processors beside one H100 or H200: eight passes for each fold 4 minutes, two
-# folds side by side on one card 230 examples a second each, one alone 410 to 480 (the card waits for
+# folds side by side on one card 220 examples a second each, one alone 410 to 480 (the card waits for
 # the processors). Passes and beams are made by JOBS processes, beside the card's training wherever
 # they don't wait for it. WEIGHTS has embedder, linker, word table and tokenizer, which are made
 # before (runs/embedded.sh, stages embedder and linker). Broken off, the same command goes on: what
@@ -49,7 +49,7 @@ trained() {
         --device "$device" --loaders "${LOADERS:-4}" --minutes "$minutes" \
         --report "${REPORT:-250}" "$@" >>"$folder/run/log.jsonl" 2>>"$folder/run/errors"
     note "trained $folder: $(tail -n 1 "$folder/run/log.jsonl")"
-    [ -f "$folder/weights/parser_decoder.onnx" ] && return
+    [ ! -f "$folder/weights/parser_decoder.onnx" ] || return 0
     cp "$weights"/* "$folder/weights/"
     rm -f "$folder/weights"/parser_*.onnx
     "$python" -m training.embedded.parser.export "$folder/run/checkpoint.pt" --out "$folder/weights"
