@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.lab.evaluation import json_lines, records
-from sqlwright.lab.evaluation.error_classes.classes import LABELS
+from sqlwright.lab.evaluation.error_classes.classes import CLASSES
 from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.records import Record
@@ -114,7 +114,7 @@ def _record(n: int, draw: random.Random) -> Record:
 
 def _errors(draw: random.Random) -> list[dict[str, str]]:
     shown = "gold shows stadium.capacity, the query concert.year"
-    classes = draw.sample(list(LABELS), draw.randint(1, 3))
+    classes = draw.sample(list(CLASSES), draw.randint(1, 3))
     return [{"class": name, "shown_by": shown} for name in classes]
 
 

@@ -13,7 +13,6 @@ from sqlwright.demo.business import write_business
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.evaluation.error_classes.classes import (
     CLASSES,
-    LABELS,
     MEANINGS,
     Finding,
     ranked,
@@ -94,14 +93,14 @@ def test_there_are_enough_cases() -> None:
 
 
 def test_every_label_has_a_meaning() -> None:
-    assert set(MEANINGS) == set(LABELS)
+    assert set(MEANINGS) == set(CLASSES)
 
 
 def test_the_page_lists_the_classes_in_their_order() -> None:
     page = (Path(__file__).parents[2] / "docs" / "measuring.md").read_text("utf-8")
     table = page.partition("| class | holds when |")[2].partition("\n\n")[0]
     rows = [line.split("|")[1].strip() for line in table.splitlines()[2:]]
-    assert [name for row in rows for name in row.split(", ")] == list(LABELS)
+    assert [name for row in rows for name in row.split(", ")] == list(CLASSES)
 
 
 def test_a_doubt_that_explains_nothing_comes_last() -> None:

@@ -17,7 +17,6 @@ from benchmarks.summary_scale import drawn_records, measured, write
 
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation import records
-from sqlwright.lab.evaluation.error_classes.labels import Label
 from sqlwright.lab.evaluation.figures.accuracy import MOST_VALUES
 from sqlwright.lab.evaluation.figures.candidates import MOST_ROWS
 from sqlwright.lab.evaluation.figures.confidence import POINTS
@@ -339,17 +338,6 @@ def test_wrong_answers(summary: dict[str, Any], large: list[Record], scored: lis
     doubted = [one for one in large if one.status == "gold" or one.origin.get("kind") == "gold"]
     assert errors["split"]["gold_doubtful"]["hits"] == len(doubted)
     assert sum(part["hits"] for part in errors["split"].values()) == LARGE
-
-
-def test_labels_count_wherever_their_record_comes_in_the_stream(large: list[Record]) -> None:
-    wrong = next(one for one in large if one.errors and one.status == "answered")
-    said = [Label(wrong.id, "right", "kim", "2026-01-01T00:00:00+00:00", wrong.sql)]
-    plain, labelled = summarize(large)["errors"], summarize(iter(large), labels=said)["errors"]
-    assert plain["labels"] == {}
-    assert labelled["labels"]["labelled"] == 1
-    assert labelled["split"]["right"]["hits"] == plain["split"]["right"]["hits"] + 1
-    other = [Label(wrong.id, "right", "kim", "2026-01-01T00:00:00+00:00", "SELECT another")]
-    assert summarize(large, labels=other)["errors"] == plain
 
 
 def test_a_stream_leaves_out_what_a_kill_cut_short(tmp_path: Path) -> None:

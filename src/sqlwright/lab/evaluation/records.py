@@ -74,7 +74,7 @@ class Record:
     """The database's, in which its queries are."""
     errors: Sequence[Mapping[str, str]] | None = None
     """Of a wrong answer the classes that hold, the main one first: `class`, `shown_by`. None where
-    nobody looked: of right answers, and in runs of earlier versions."""
+    nobody looked: of right answers."""
     origin: Mapping[str, str] = field(default_factory=dict)
     """Of a wrong answer where the first wrong thing came from: `kind`, `step`, `shown_by`."""
     results: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

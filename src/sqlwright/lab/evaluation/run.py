@@ -11,7 +11,6 @@ from sqlwright.boundary.remote_files import is_remote
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation import records
-from sqlwright.lab.evaluation.error_classes.labels import read_labels
 from sqlwright.lab.evaluation.executing.choosing import executor_for
 from sqlwright.lab.evaluation.executing.executor import Executor, Plan
 from sqlwright.lab.evaluation.figures.summary import summarize
@@ -126,7 +125,6 @@ def _concluded(
         _those(folder, asked),
         dataset.rule,
         {one.db_id: (one.questions, str(one.error)) for one in executor.skipped},
-        labels=read_labels(folder),
     )
     write_json(folder / "report.json", summary)
     write_submission(folder, dataset.rule)

@@ -74,26 +74,6 @@ def _beside(shares: Mapping[str, Any]) -> str:
     return f", beside others in {more:,} more" if more else ""
 
 
-def label_lines(labels: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
-    """The labels of wrong answers, how often code says it, and how far they agree; nothing
-    without labels."""
-    if not labels:
-        return
-    by = ", ".join(f"{count:,} by {clean(name, 60)}" for name, count in labels["by"].items())
-    entries = [
-        Text(f"{labels['labelled']:,} answers: {by}"),
-        Text(f"code says the same of {in_brackets(labels['code_says_the_same'])}"),
-        Text(f"code says it among others of {in_brackets(labels['code_says_it_among_others'])}"),
-    ]
-    for pair in labels["between"]:
-        if not pair["same"]["total"]:
-            continue
-        beyond = "none" if pair["kappa"] is None else f"{pair['kappa']:.2f}"
-        names = f"{clean(pair['first'], 60)} and {clean(pair['second'], 60)}"
-        entries.append(Text(f"{names} agree on {in_brackets(pair['same'])}, kappa {beyond}"))
-    yield from labelled("labels", entries, display.width)
-
-
 def in_brackets(share: Mapping[str, Any]) -> str:
     """A share with its counts and interval."""
     interval = f"{share['low']:.1%} to {share['high']:.1%}"

@@ -10,7 +10,7 @@ from rich.text import Text
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.cli.views.evaluate.errors import MOST_ENTRIES, error_lines, in_brackets, label_lines
+from sqlwright.cli.views.evaluate.errors import MOST_ENTRIES, error_lines, in_brackets
 from sqlwright.lab.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.numbers import counted, money
@@ -76,7 +76,6 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
         ]
         yield from labelled("difficulty", entries, display.width)
     yield from error_lines(summary["errors"], display, most=MOST_ENTRIES)
-    yield from label_lines(summary["errors"]["labels"], display)
     yield from labelled("time", _time_entries(summary), display.width)
     yield from labelled("models", _usage_entries(summary), display.width)
     yield from labelled("a question", _cost_entries(summary), display.width)

@@ -14,16 +14,12 @@ ErrorClass = Literal[
     "calculation", "aggregation", "grouping", "duplicates", "order", "limit", "shape",
     "evidence", "unclear",
 ]  # fmt: skip
-ByPeople = Literal["vague", "data", "right"]
-"""Classes that only a person can give: the question has several readings, stored data contradict
-themselves, the query is right by any sensible reading."""
 
 CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 """In the order in which the first that holds is the main one: no query before everything, then what
 makes the comparison void, then the cause before its consequences. A query over the wrong table has
 the wrong columns and the wrong rows as well. Evidence comes last: it may name all that gold uses,
 so what is wrong says more, and that the evidence named it is told beside."""
-LABELS: tuple[str, ...] = (*CLASSES, *get_args(ByPeople))
 
 MEANINGS: dict[str, str] = {
     "nothing": "no query: refused, failed, an error when it runs, too slow",
@@ -42,9 +38,6 @@ MEANINGS: dict[str, str] = {
     "limit": "another number of rows kept",
     "shape": "columns too many, too few, or in another order",
     "unclear": "code finds no difference",
-    "vague": "the question has several readings",
-    "data": "stored data contradict themselves",
-    "right": "right after all, though scored wrong",
 }
 
 

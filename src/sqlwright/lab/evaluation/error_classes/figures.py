@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from sqlwright.lab.evaluation.error_classes.classes import LABELS
-from sqlwright.lab.evaluation.error_classes.labels import Label, label_figures, settled
+from sqlwright.lab.evaluation.error_classes.classes import CLASSES
 from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.records import Record
@@ -16,29 +15,23 @@ SPLIT = ("right", "not_chosen", "none_right", "gold_doubtful")
 """CHASE-SQL's figure 5. A doubtful gold query goes before all else."""
 
 
-def error_figures(
-    records: Iterable[Record], rule: str, labels: Sequence[Label] = ()
-) -> dict[str, Any]:
+def error_figures(records: Iterable[Record], rule: str) -> dict[str, Any]:
     """The figures as plain data: shares as {value, low, high, hits, total}."""
-    wrong = WrongAnswers(rule, labels)
+    wrong = WrongAnswers(rule)
     for record in records:
         wrong.add(record)
     return wrong.figures()
 
 
 class WrongAnswers:
-    """Takes a run's records one after another and counts. Only those that people labelled are kept
-    to the end, when it is settled what was said of them.
+    """Takes a run's records one after another and counts.
 
-    What people say of an answer is its main class. Classes and
-    origins are shares of the wrong answers that were looked at; the split is one of all questions,
-    those whose gold query doesn't run included.
+    Classes and origins are shares of the wrong answers that were looked at; the split is of all
+    questions, those whose gold query doesn't run included.
     """
 
-    def __init__(self, rule: str, labels: Sequence[Label] = ()) -> None:
-        self._rule, self._labels = rule, labels
-        self._ids = {label.id for label in labels}
-        self._labelled: list[Record] = []
+    def __init__(self, rule: str) -> None:
+        self._rule = rule
         self._total = self._wrong = self._classed = 0
         self._splits: Counter[str] = Counter()
         self._main: Counter[str] = Counter()
@@ -48,16 +41,25 @@ class WrongAnswers:
 
     def add(self, record: Record) -> None:
         """Take a record in."""
-        if record.id in self._ids:
-            self._labelled.append(record)
-        else:
-            self._count(record, None)
+        self._total += 1
+        right = record.right(self._rule)
+        self._splits[_split(record, right)] += 1
+        if right or record.status == "gold":
+            return
+        self._wrong += 1
+        if record.errors is None:
+            return
+        self._classed += 1
+        main = main_class(record)
+        kind = record.origin.get("kind", "")
+        self._main[main] += 1
+        for name in {main, *code_classes(record)}:
+            self._any[name] += 1
+        self._origins[kind, record.origin.get("step", "")] += 1
+        self._kinds[main][kind] += 1
 
     def figures(self) -> dict[str, Any]:
         """The figures; nothing more is taken in after it."""
-        said = settled(self._labels, self._labelled)
-        for record in self._labelled:
-            self._count(record, said.get(record.id))
         classed = self._classed
         return {
             "wrong": self._wrong,
@@ -68,7 +70,7 @@ class WrongAnswers:
                     "main": _share(self._main[name], classed),
                     "any": _share(self._any[name], classed),
                 }
-                for name in LABELS
+                for name in CLASSES
                 if self._any[name]
             },
             "origins": [
@@ -77,37 +79,10 @@ class WrongAnswers:
             ],
             "origins_by_class": {
                 name: {kind: self._kinds[name][kind] for kind in ORIGINS if self._kinds[name][kind]}
-                for name in LABELS
+                for name in CLASSES
                 if self._main[name]
             },
-            "labels": label_figures(
-                self._labels,
-                self._labelled,
-                {r.id: code_classes(r) for r in self._labelled if self._is_classed(r)},
-            ),
         }
-
-    def _is_classed(self, record: Record) -> bool:
-        wrong = record.status != "gold" and not record.right(self._rule)
-        return wrong and record.errors is not None
-
-    def _count(self, record: Record, label: str | None) -> None:
-        self._total += 1
-        right = record.right(self._rule)
-        self._splits[_split(record, right, label)] += 1
-        if right or record.status == "gold":
-            return
-        self._wrong += 1
-        if record.errors is None:
-            return
-        self._classed += 1
-        main = label or main_class(record)
-        kind = record.origin.get("kind", "")
-        self._main[main] += 1
-        for name in {main, *code_classes(record)}:
-            self._any[name] += 1
-        self._origins[kind, record.origin.get("step", "")] += 1
-        self._kinds[main][kind] += 1
 
 
 def main_class(record: Record) -> str:
@@ -120,11 +95,10 @@ def code_classes(record: Record) -> list[str]:
     return list(dict.fromkeys(one["class"] for one in record.errors or ()))
 
 
-def _split(record: Record, right: bool, label: str | None) -> str:
-    doubted = label == "gold" or (label is None and record.origin.get("kind") == "gold")
-    if record.status == "gold" or doubted:
+def _split(record: Record, right: bool) -> str:
+    if record.status == "gold" or record.origin.get("kind") == "gold":
         return "gold_doubtful"
-    if right or label == "right":
+    if right:
         return "right"
     return "not_chosen" if record.oracle else "none_right"
 

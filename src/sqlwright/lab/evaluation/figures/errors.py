@@ -10,12 +10,12 @@ from sqlwright.lab.evaluation.records import Record
 
 
 class Errors:
-    """Classes and origins of wrong answers, by code and by those who labelled them."""
+    """Classes and origins of wrong answers, by code."""
 
     of_all: ClassVar[bool] = True
 
     def __init__(self, given: Given) -> None:
-        self._wrong = WrongAnswers(given.rule, given.labels)
+        self._wrong = WrongAnswers(given.rule)
 
     def add(self, record: Record, right: bool) -> None:
         """Take a record in."""

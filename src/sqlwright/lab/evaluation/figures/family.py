@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
-from sqlwright.lab.evaluation.error_classes.labels import Label
 from sqlwright.lab.evaluation.records import Record
 
 
@@ -18,8 +17,6 @@ class Given:
     """By which an answer is right."""
     skipped: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     """Databases that couldn't be opened, with their numbers of questions and the reasons."""
-    labels: Sequence[Label] = ()
-    """Classes that people gave wrong answers."""
 
 
 class Family(Protocol):

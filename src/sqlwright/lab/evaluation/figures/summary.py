@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlwright.lab.evaluation.error_classes.labels import Label
 from sqlwright.lab.evaluation.figures.family import Given
 from sqlwright.lab.evaluation.figures.registry import FAMILIES
 from sqlwright.lab.evaluation.records import Record
@@ -15,7 +14,6 @@ def summarize(
     records: Iterable[Record],
     rule: str = "spider",
     skipped: Mapping[str, tuple[int, str]] | None = None,
-    labels: Sequence[Label] = (),
 ) -> dict[str, Any]:
     """The figures of a run as plain data: shares as {value, low, high, hits, total}, means as
     {value, low, high, total}, times in seconds. What is right goes by `rule`, but for the shares
@@ -23,10 +21,9 @@ def summarize(
     stream of any length.
 
     Questions whose gold query doesn't run are left out and counted; so are those of `skipped`
-    databases, given with their numbers of questions and the reasons. `labels` are the classes that
-    people gave wrong answers.
+    databases, given with their numbers of questions and the reasons.
     """
-    given = Given(rule, skipped or {}, labels)
+    given = Given(rule, skipped or {})
     families = [family(given) for family in FAMILIES]
     of_all = [family.add for family in families if family.of_all]
     of_scored = [family.add for family in families if not family.of_all]

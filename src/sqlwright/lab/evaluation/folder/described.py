@@ -36,10 +36,6 @@ REPLYING = ("reasoning", "reasoning_tokens", "verbosity", "reply_tokens", "conte
 """Settings of a model that decide what it replies, besides its name."""
 PACKAGES = ("apsw", "numpy", "onnxruntime", "rapidfuzz", "sqlglot", "tokenizers", "ray", "fsspec")
 """Packages whose versions can make a difference."""
-LATER = frozenset(
-    {"files", "recipe_digest", "weights", "databases", "max_scan", "tables", "functions"}
-)
-"""Settings that earlier versions didn't write: a run without them is gone on with."""
 
 
 def claim(
@@ -100,11 +96,7 @@ def described(dataset: Dataset, settings: EvaluationSettings) -> dict[str, Any]:
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """The settings in which two descriptions differ, by the keys of the first."""
-    return [
-        key
-        for key, value in one.items()
-        if other.get(key) != value and not (key in LATER and key not in other)
-    ]
+    return [key for key, value in one.items() if other.get(key) != value]
 
 
 def run_rule(folder: Path) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation import json_lines
-from sqlwright.lab.evaluation.error_classes import labels
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.folder import traces
 from sqlwright.lab.evaluation.folder.described import QUESTIONS, RUN, differing, now, read_questions
@@ -129,11 +128,8 @@ def _written(parts: Sequence[_Part], folder: Path) -> dict[str, Any]:
         kept = part.folder / traces.FOLDER
         if kept.is_dir():
             shutil.copytree(kept, folder / traces.FOLDER, dirs_exist_ok=True)
-    given = [label for part in parts for label in labels.read_labels(part.folder)]
-    for label in given:
-        labels.append_label(folder, label)
     rule = str(parts[0].run.get("rule", ""))
-    summary = summarize(stream(folder), rule, _skipped(parts), labels=given)
+    summary = summarize(stream(folder), rule, _skipped(parts))
     write_json(folder / "report.json", summary)
     write_submission(folder, rule)
     write_json(folder / RUN, _merged(parts, len(questions)))

@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation import records
-from sqlwright.lab.evaluation.error_classes.labels import read_labels
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.rules.registry import RULES
@@ -79,10 +78,10 @@ def read_run(folder: Path) -> MeasuredRun:
     if not found:
         raise DatasetError(f"{folder} has no answers yet", hint="'sqlwright evaluate' adds them.")
     kept = _json(folder / REPORT) or {}
-    # Of an earlier version, whose report lacks figures, or of fewer answers: made again.
+    # A report of fewer answers than there are records is made again.
     rule = str(described["rule"])
-    whole = kept.keys() >= summarize((), rule).keys() and kept.get("questions") == len(found)
-    summary = kept if whole else _made_again(folder, rule, found, kept)
+    whole = kept.get("questions") == len(found)
+    summary = kept if whole else _made_again(rule, found, kept)
     ended = "ended" in described if "started" in described else bool(kept)
     return MeasuredRun(folder, described, summary, tuple(found), ended, folder.resolve().name)
 
@@ -99,15 +98,13 @@ def read_runs(folders: Sequence[Path]) -> list[MeasuredRun]:
     return [replace(run, name="/".join(end)) for run, end in zip(runs, names, strict=True)]
 
 
-def _made_again(
-    folder: Path, rule: str, found: Sequence[Record], kept: Mapping[str, Any]
-) -> dict[str, Any]:
+def _made_again(rule: str, found: Sequence[Record], kept: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of the records, with what the report knew of databases that were left out."""
     skipped = {
         str(db_id): (int(one.get("questions", 0)), str(one.get("reason", "")))
         for db_id, one in (kept.get("skipped") or {}).items()
     }
-    return summarize(found, rule, skipped, read_labels(folder))
+    return summarize(found, rule, skipped)
 
 
 def _json(path: Path) -> dict[str, Any] | None:

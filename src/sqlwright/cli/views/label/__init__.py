@@ -1,1 +1,0 @@
-"""Labelling wrong answers of a run."""
