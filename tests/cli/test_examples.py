@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_the_readme_begins_with_commands_that_run_one_after_another(
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    block = (ROOT / "README.md").read_text("utf-8").partition("## Use it")[2].split("```")[1]
+    block = (ROOT / "README.md").read_text("utf-8").partition("## Try it")[2].split("```")[1]
     commands = [shlex.split(line, comments=True) for line in block.splitlines()[1:]]
     ours = [words[1:] for words in commands if words and words[0] == "sqlwright"]
     assert ours[0][0] == "demo"
@@ -88,3 +89,28 @@ def test_the_readme_begins_with_commands_that_run_one_after_another(
         outcome = sqlwright(*words)
         assert outcome.code == 0, (words, outcome.err)
     assert Path("shop.sqlite").is_file()
+
+
+def test_the_output_in_the_readme_is_what_the_command_prints(
+    sqlwright: Callable[..., Outcome],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    shown = text.partition("```text\n")[2].partition("```")[0].strip()
+    assert sqlwright("demo", "--save", "shop.sqlite").code == 0
+    outcome = sqlwright("ask", "shop.sqlite", "How many support tickets are still open?")
+    printed = outcome.out.strip().rpartition("\n\n")[0]  # the last line is the time it took
+    assert plain(shown) == plain(printed)
+
+
+def plain(text: str) -> str:
+    """Without the confidence, which differs in its last digits from processor to processor, and
+    without the lines' width."""
+    return " ".join(re.sub(r"[━─]+ \d+% [a-z ]+", "", text).split())
+
+
+def test_the_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 110
+    assert len(text.split()) <= 1_000
