@@ -1,4 +1,4 @@
-# The two commands of the README are `make demo` and `make test`; both set up what they need.
+# For people: `make demo`, `make test` and `make check`; each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -5,7 +5,7 @@
 #
 # Asks the questions of Spider's development databases once for each ablation, and once of `local` as it is
 # (two minutes each on two idle cores); broken off, the same command goes on. BIRD_LIKE=1 asks those
-# of bird_like, too. Both are development sets: what is read there is noted in LOG.md. PYTHON is the
+# of bird_like, too. Both are development sets: what is read there is noted in docs/experiments. PYTHON is the
 # interpreter, .venv's unless named.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The figures of the README, one command each; all but the cold start's (python -m benchmarks.cold
+# The figures of docs/figures.md, one command each; all but the cold start's (python -m benchmarks.cold
 # --before FOLDER), which compares with an older checkout.
 #
 #   SQLWRIGHT_DATA=path/to/data runs/figures.sh [folder for everything in between]
@@ -8,7 +8,7 @@
 # made again: broken off, the same command goes on; remove the file to make that figure anew.
 #
 # The development databases are a development set. So that they aren't read by the way, their figures
-# are made only with DEV=1, and each reading is noted in LOG.md. VALUES and QUERIES name the files of a million made-up values (tab-separated) and
+# are made only with DEV=1, and each reading is noted in docs/experiments. VALUES and QUERIES name the files of a million made-up values (tab-separated) and
 # of queries for them (JSON lines), seeded by a number that nothing was tuned on; without them that
 # figure is left out. Needs `pip install -e '.[dev,lsh]'`; PYTHON is the interpreter, .venv's unless
 # named.

@@ -57,5 +57,5 @@ def test_a_split_that_isnt_there_is_refused(tmp_path: Path, splits: Any, message
 
 
 def test_the_division_is_frozen() -> None:
-    # Figures in LOG.md rest on it.
+    # Figures in docs/experiments rest on it.
     assert sorted(divide({"train": TRAIN, "dev": []}).calib)[:3] == ["d100", "d21", "d4"]

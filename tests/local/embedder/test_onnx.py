@@ -76,7 +76,7 @@ def test_a_damaged_graph_says_so(tmp_path: Path) -> None:
 
 
 def test_bytes_do_not_overflow_on_processors_without_vnni() -> None:
-    # Emulating such a processor takes minutes; LOG.md has what came of it.
+    # Emulating such a processor takes minutes; docs/experiments/parser.md has what came of it.
     session = open_session(WEIGHTS / "embedder.onnx")
     settings = session.get_session_options()
     assert settings.get_session_config_entry("session.x64quantprecision") == "1"

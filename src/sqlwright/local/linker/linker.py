@@ -52,7 +52,7 @@ STAGES = ("prerank", "column", "table", "final", "final_table")
 JOINING = 0.5
 """Least probability of a key as a part of that of the less probable table that it joins. The
 networks learn what a question speaks of, and it doesn't speak of keys. Chosen on `valid` and
-`calib`, where 0.2 to 0.7 do alike (LOG.md, 2026-11-22)."""
+`calib`, where 0.2 to 0.7 do alike (docs/experiments/wide-schemas.md)."""
 
 TRIED = 10
 """Most groups of tables that are scored as databases of their own, where many stand side by side;
