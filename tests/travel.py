@@ -68,7 +68,7 @@ class Travelled:
             "values": [*self._values()],
             "links": [*self._links()],
             "candidates": [*self._candidates()],
-            "executed": [*self._executed("repair.execution_guided")],
+            "executed": [*self._executed("repair.execution_guided"), *self._results()],
             "mended": [*self._executed("repair.veto"), *self._left("repair.veto")],
             "judged": [*self._judged()],
             "answer": [*self._answer()],
@@ -110,15 +110,23 @@ class Travelled:
             if event["kind"] == "execution" and at == step:
                 yield f"{self._number(event['sql'])}  {event['result']['rows']}"
 
+    def _results(self) -> Iterator[str]:
+        ran = [line.partition("  ")[2] for line in self._executed("repair.execution_guided")]
+        yield f"{len(ran)} queries ran, different results: {len(set(ran))}"
+
     def _left(self, step: str) -> Iterator[str]:
         numbers = [self._number(one["sql"]) for one in self._changes(step)["candidates"]]
         yield f"left: {', '.join(map(str, numbers))}"
+        written = self._changes("generation.embedded")["candidates"]
+        gone = sorted({self._number(one["sql"]) for one in written} - set(numbers))
+        yield f"gone: {', '.join(map(str, gone))}"
 
     def _judged(self) -> Iterator[str]:
         changes = self._changes("selection.critic")
         for candidate in changes["candidates"]:
             yield f"{self._number(candidate['sql'])}  {candidate['confidence']:.2f}"
         yield f"can be answered: {changes['answerable']:.2f}"
+        yield f"selected: {self._number(self.ended['sql'])}"
 
     def _number(self, sql: str) -> int:
         """The queries' numbers, in the order in which they first appear in the trace."""
