@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import statistics
 import time
 from pathlib import Path
 
+import psycopg
 from tests.servers.postgres import PostgresServer
 from tests.servers.served import PEOPLE, Served
 
 import sqlwright
 from sqlwright.database import open_database
 from sqlwright.database.guarded import GuardedDatabase
-from sqlwright.demo.business import write_business
-from sqlwright.demo.engines import fill_postgres_business
+from sqlwright.demo.business import SEED, business_rows, typed_script, write_business
 from sqlwright.demo.questions import demo_questions
 from sqlwright.protocols import Run
 
@@ -77,7 +78,7 @@ def measure_questions(server: PostgresServer, folder: Path, rounds: int = 5) -> 
     path = folder / "business.sqlite"
     write_business(path)
     url = server.url(server.create())
-    fill_postgres_business(url)
+    _fill_business(url)
     differences = []
     with (
         sqlwright.open(path, home=folder / "home", prepare=True, record=False) as ours,
@@ -99,3 +100,12 @@ def measure_questions(server: PostgresServer, folder: Path, rounds: int = 5) -> 
         f"{len(differences)} pairs; half of them {least:+.0f} to {most:+.0f} ms"
     )
     return median <= 20
+
+
+def _fill_business(url: str) -> None:
+    with psycopg.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute(typed_script().encode())
+        for table, rows in business_rows(random.Random(SEED)):
+            marks = ", ".join(["%s"] * len(rows[0]))
+            cursor.executemany(f"INSERT INTO {table} VALUES ({marks})".encode(), rows)
+        cursor.execute("ANALYZE")

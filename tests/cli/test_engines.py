@@ -206,28 +206,6 @@ def test_the_demo_on_duckdb(capsys: pytest.CaptureFixture[str]) -> None:
     assert right >= 26
 
 
-def test_the_demo_names_no_address_that_is_gone(
-    postgres_server: PostgresServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["demo", "--engine", "postgres", "--all"]) == 0
-    told = capsys.readouterr().out.partition("your turn")[2]
-    assert "--url" in told
-    assert "127.0.0.1" not in told
-
-
-def test_the_demo_writes_into_empty_databases_only(
-    postgres_server: PostgresServer,
-    postgres_database: Callable[[str], str],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    name = postgres_database("CREATE TABLE mine (id int)")
-    url = postgres_server.url(name)
-    assert main(["demo", "--engine", "postgres", "--url", url]) == 3
-    assert "isn't empty: it has 1 table." in " ".join(capsys.readouterr().err.split())
-    assert postgres_server.rows("SELECT count(*) FROM mine", name) == [(0,)]
-    assert main(["demo", "--url", url]) == 2
-
-
 def test_doctor_counts_what_a_file_holds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

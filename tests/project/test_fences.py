@@ -103,6 +103,14 @@ def test_everything_is_caught_only_at_the_edges_of_a_process() -> None:
         and not isinstance(handler.body[-1], ast.Raise)
     ]
     assert broad == []
+    suppressed = [
+        f"{module}: line {call.lineno}"
+        for module, call in nodes(ast.Call)
+        if not module.startswith(EDGES)
+        and names_in(call.func) & {"suppress"}
+        and any(names_in(kind) & {"Exception", "BaseException"} for kind in call.args)
+    ]
+    assert suppressed == []
 
 
 def test_the_parser_is_imported_whole_before_its_parts() -> None:

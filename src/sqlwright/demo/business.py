@@ -50,6 +50,20 @@ def write_business(path: Path, seed: int = SEED) -> None:
         raise
 
 
+def write_duckdb_business(path: Path) -> None:
+    """Write it to a new DuckDB file, amounts as decimals. Raises DatabaseUnavailable and
+    WorkspaceError."""
+    from sqlwright.database.duckdb.written import write_duckdb
+
+    write_duckdb(path, typed_script(), business_rows(random.Random(SEED)))
+
+
+def typed_script() -> str:
+    """The statements that make its tables, for engines with types."""
+    text = business_script().replace(") WITHOUT ROWID;", ");")
+    return text.replace(" REAL", " NUMERIC(12, 2)")
+
+
 def business_script() -> str:
     """The statements that make its tables, for SQLite."""
     return (Path(__file__).parent / "business.sql").read_text("utf-8")

@@ -25,6 +25,7 @@ CREATE SCHEMA sales;
 CREATE TABLE sales.orders (id int PRIMARY KEY, person int REFERENCES people, total numeric(8, 2));
 INSERT INTO sales.orders VALUES (1, 1, 9.5), (2, 1, 3), (3, 2, 20);
 CREATE TABLE sales.people (note text);
+CREATE TABLE sales.bare ();
 CREATE VIEW sales.large AS SELECT id, total FROM sales.orders WHERE total > 5;
 """
 
@@ -54,6 +55,11 @@ def shop(postgres_server: PostgresServer) -> str:
 def database(shop: str) -> Iterator[SqlalchemyDatabase]:
     with by_sqlalchemy(shop, "postgresql+psycopg") as found:
         yield found
+
+
+def test_a_table_without_columns_is_told(database: SqlalchemyDatabase) -> None:
+    assert database.schema().table("sales.bare") is None
+    assert database.noticed(()) == ("sales.bare is left out: none of its columns can be read.",)
 
 
 def test_every_namespace_is_read(database: SqlalchemyDatabase) -> None:

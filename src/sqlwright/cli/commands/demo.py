@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import options
 
 EXAMPLES = """\
@@ -15,8 +14,6 @@ sqlwright demo
 sqlwright demo --all
 sqlwright demo --save shop.sqlite
 sqlwright demo --engine duckdb
-sqlwright demo --engine postgres
-sqlwright demo --engine postgres --url postgresql://me@localhost/harbor_and_pine
 """
 
 
@@ -34,17 +31,9 @@ def command(
         ),
     ] = None,
     engine: Annotated[
-        Literal["sqlite", "duckdb", "postgres"],
+        Literal["sqlite", "duckdb"],
         typer.Option("--engine", help="The engine that the business is loaded into."),
     ] = "sqlite",
-    url: Annotated[
-        str | None,
-        typer.Option(
-            "--url",
-            metavar="URL",
-            help="An empty PostgreSQL database of your own; else a server is started for it.",
-        ),
-    ] = None,
     recipe: options.Recipe = None,
 ) -> int:
     """See it answer thirty questions about a made-up business.
@@ -55,8 +44,6 @@ def command(
     from sqlwright.cli.views.demo import run_demo, save_business
 
     settle_streams()
-    if url is not None and engine != "postgres":
-        raise UsageError("--url goes with --engine postgres")
     if save is not None:
         return save_business(Screen.open(), save, engine)
-    return run_demo(Screen.open(), recipe=recipe, everything=everything, engine=engine, url=url)
+    return run_demo(Screen.open(), recipe=recipe, everything=everything, engine=engine)

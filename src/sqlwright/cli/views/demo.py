@@ -7,8 +7,7 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,8 +39,6 @@ SHOWN = (
     "Which products have never been ordered? Give their names.",
 )
 """One each of: a count with a stored value, a list, a grouping, a sum over a join, a difference."""
-OWN_SERVER = "sqlwright demo --engine postgres --url URL   # an empty database of yours, to keep it"
-"""Said in place of the address of a server that ends with the demo."""
 ROWS = 6
 """Rows shown of each of the demo's answers."""
 
@@ -55,45 +52,19 @@ class _Scored:
 
 
 def run_demo(
-    screen: Screen,
-    *,
-    recipe: str | None,
-    everything: bool,
-    engine: str = "sqlite",
-    url: str | None = None,
+    screen: Screen, *, recipe: str | None, everything: bool, engine: str = "sqlite"
 ) -> int:
     """Make the database, ask, show, score."""
     settings = replace(settled(recipe=recipe), database=None, descriptions=None)
-    with ExitStack() as stack:
-        with Spinner(screen, "making the demo database"):
-            address = stack.enter_context(_loaded(engine, url, settings.home_folder / "demo"))
-        if engine == "postgres":
-            # What is prepared of a server that is gone is of no use.
-            settings = replace(settings, prepare=False)
-        with Spinner(screen, "opening the database and loading the models") as spinner:
-            session = warm_session(opener(address, settings), spinner)
-        stack.enter_context(session)
-        gone = engine == "postgres" and url is None
-        return _demonstrated(screen, session, everything=everything, gone=gone)
+    with Spinner(screen, "making the demo database"):
+        address = str(demo_database(settings.home_folder / "demo", engine))
+    with Spinner(screen, "opening the database and loading the models") as spinner:
+        session = warm_session(opener(address, settings), spinner)
+    with session:
+        return _demonstrated(screen, session, everything=everything)
 
 
-@contextmanager
-def _loaded(engine: str, url: str | None, folder: Path) -> Iterator[str]:
-    """The address of the business on an engine."""
-    if engine != "postgres":
-        yield str(demo_database(folder, engine))
-        return
-    from sqlwright.demo.engines import fill_postgres_business
-    from sqlwright.demo.server import demo_server
-
-    with ExitStack() as stack:
-        address = stack.enter_context(demo_server()) if url is None else url
-        fill_postgres_business(address)
-        yield address
-
-
-def _demonstrated(screen: Screen, session: Session, *, everything: bool, gone: bool) -> int:
-    """`gone` says that the database ends with the demo."""
+def _demonstrated(screen: Screen, session: Session, *, everything: bool) -> int:
     from sqlwright.demo.questions import demo_questions
 
     questions = demo_questions()
@@ -116,15 +87,13 @@ def _demonstrated(screen: Screen, session: Session, *, everything: bool, gone: b
             scored.append(outcome)
             if everything:
                 screen.show([_line(outcome, display)])
-    screen.show(_closing(scored, "" if gone else path, display))
+    screen.show(_closing(scored, path, display))
     return 0
 
 
 def save_business(screen: Screen, path: Path, engine: str = "sqlite") -> int:
     """Write the demo's database to `path` and say what can be done with it. Raises UsageError where
     something is there already, or no folder is, and WorkspaceError when it can't be written."""
-    if engine == "postgres":
-        raise UsageError("--save writes a file", hint="Name sqlite or duckdb with --engine.")
     named = readable(str(path))
     if path.exists():
         raise UsageError(f"{named} is there already", hint="Name another file, or remove it.")
@@ -158,7 +127,7 @@ def demo_database(folder: Path, engine: str = "sqlite", *, room: int = ROOM) -> 
 
 def _write(path: Path, engine: str) -> None:
     if engine == "duckdb":
-        from sqlwright.demo.engines import write_duckdb_business
+        from sqlwright.demo.business import write_duckdb_business
 
         write_duckdb_business(path)
         return
@@ -219,7 +188,7 @@ def _sign(right: bool, glyphs: Glyphs) -> str:
 
 
 def _closing(scored: Sequence[_Scored], path: str, display: DisplayOptions) -> list[Text]:
-    """The score, and commands to go on with; `path` is the database, empty where it is gone."""
+    """The score, and commands to go on with; `path` is the database."""
     right = sum(outcome.right for outcome in scored)
     typical = sorted(outcome.seconds for outcome in scored)[len(scored) // 2]
     lines = [
@@ -234,7 +203,7 @@ def _closing(scored: Sequence[_Scored], path: str, display: DisplayOptions) -> l
         [
             Text('sqlwright ask your.sqlite "a question"'),
             Text("sqlwright chat your.sqlite"),
-            Text(f"sqlwright chat {clean(path, 400)}" if path else OWN_SERVER),
+            Text(f"sqlwright chat {clean(path, 400)}"),
         ],
         display.width,
     )

@@ -119,12 +119,12 @@ class SqlalchemyConnection:
             self._only_reads = False
 
     def interrupt(self) -> None:
-        """Have the driver stop the running statement, where it can; the process is killed else."""
+        """Have the driver stop the running statement, where it can; the process is killed else.
+        Raises whatever the driver does."""
         for owner in (self._cursor, getattr(self._raw, "driver_connection", None)):
             cancel = getattr(owner, "cancel", None)
             if callable(cancel):
-                with contextlib.suppress(Exception):  # any driver's, and the process ends anyway
-                    cancel()
+                cancel()
                 return
 
     def close(self) -> None:

@@ -96,6 +96,8 @@ class SqlalchemyDatabase(ServedDatabase):
         }
         self._known: tuple[float, Schema, str] | None = None
         """When the schema was read, the schema, and the usual namespace."""
+        self._unread: tuple[tuple[str, str], ...] = ()
+        """Tables' names and notes on what couldn't be read of them."""
         self._functions: tuple[OwnFunction, ...] = ()
         self._own = NOTHING_OWN
         super().__init__(address, _Singly(lambda: self._request(Limits())))
@@ -154,6 +156,13 @@ class SqlalchemyDatabase(ServedDatabase):
         schema = self._whole(max(seconds, START_SECONDS))
         return schema if self._tables is None else schema.only(self._tables)
 
+    def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
+        """Notes on tables that are left out and on what the engine failed to tell of others."""
+        with self._lock:
+            unread = self._unread
+        among = (note for name, note in unread if self._tables is None or name in self._tables)
+        return (*super().noticed(tables), *among)
+
     def fingerprint(self) -> str:
         """Empty: no engine is known well enough."""
         return ""
@@ -161,11 +170,12 @@ class SqlalchemyDatabase(ServedDatabase):
     def _whole(self, seconds: float, stop: StopReading | None = None) -> Schema:
         rows = self._read(lambda reader: list(reader.rows(INTROSPECT)), seconds, stop)
         told = [json.loads(str(row[0])) for row in rows]
-        tables = tuple(_table(one, self._dialect) for one in told)
+        tables = tuple(_table(one, self._dialect) for one in told if one["columns"])
         names = {(table.namespace, table.own_name): table.name for table in tables}
         schema = Schema(self._address.name, tables, tuple(_keys(told, names)), self._dialect)
         with self._lock:
             self._known = (time.monotonic(), schema, told[0]["usual"] if told else "")
+            self._unread = tuple(unread_notes(told))
         return schema
 
     def _named_functions(self, names: Collection[str]) -> tuple[tuple[OwnFunction, ...], Own]:
@@ -229,6 +239,21 @@ def _dialect_of(address: Address) -> str:
     return dialect_named(_DIALECTS.get(scheme, scheme)).name
 
 
+def unread_notes(told: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Tables' names, and notes on what the engine failed to tell of them."""
+    for one in told:
+        name = _name(one)
+        if not one["columns"]:
+            yield name, f"{name} is left out: none of its columns can be read."
+        elif one["unread"]:
+            yield name, f"{name}: its {' and '.join(one['unread'])} can't be read."
+
+
+def _name(told: dict[str, Any]) -> str:
+    """The name by which queries know a table."""
+    return f"{told['namespace']}.{told['name']}" if told["namespace"] else str(told["name"])
+
+
 def _table(told: dict[str, Any], dialect: str) -> Table:
     columns = tuple(
         Column(
@@ -240,13 +265,12 @@ def _table(told: dict[str, Any], dialect: str) -> Table:
         )
         for column in told["columns"]
     )
-    namespace, own = told["namespace"], told["name"]
     return Table(
-        name=f"{namespace}.{own}" if namespace else own,
+        name=_name(told),
         columns=columns,
         primary_key=tuple(told["key"]),
         kind=told["kind"],
-        namespace=namespace,
+        namespace=told["namespace"],
         description=told["comment"],
     )
 
@@ -255,7 +279,9 @@ def _keys(told: list[dict[str, Any]], names: Mapping[tuple[str, str], str]) -> I
     """Keys between tables that are known, by their namespaces and own names. A key says no
     namespace where it points at the usual one, or into its own table's."""
     for one in told:
-        own = names[one["namespace"], one["name"]]
+        own = names.get((one["namespace"], one["name"]))
+        if own is None:
+            continue
         for near, space, target, far in one["keys"]:
             places = (space, "" if space == one["usual"] else space, one["namespace"])
             found = next((names[at, target] for at in places if (at, target) in names), None)

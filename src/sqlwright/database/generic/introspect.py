@@ -12,7 +12,7 @@ import sqlalchemy
 from sqlalchemy.dialects.postgresql.named_types import NamedType
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.engine.reflection import Inspector, ObjectKind
-from sqlalchemy.exc import NoSuchTableError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 SYSTEMS = frozenset({
     "information_schema", "pg_catalog", "pg_toast", "pg_internal", "mysql", "performance_schema",
@@ -23,10 +23,13 @@ SYSTEMS = frozenset({
 """Namespaces that hold engines' own tables, folded."""
 ONE_NAMESPACE = frozenset({"oracle"})
 """Dialects whose namespaces are logins, most of them the engine's own: the login's own is read."""
+UNREAD = object()
+"""In place of what the engine failed to tell of a table."""
 
 
 def described(connection: sqlalchemy.Connection) -> Iterator[str]:
-    """Each table and view as JSON, those of the usual namespace first. Raises SQLAlchemyError."""
+    """Each table and view as JSON, those of the usual namespace first, with the parts that the
+    engine failed to tell. Raises SQLAlchemyError."""
     inspector = sqlalchemy.inspect(connection)
     usual = inspector.default_schema_name or _alike(inspector)
     for namespace in _namespaces(inspector, usual):
@@ -70,30 +73,40 @@ def _of_namespace(
     kinds = dict.fromkeys(tables, "table") | dict.fromkeys(views, "view")
     if not kinds:
         return
-    columns = _all(inspector.get_multi_columns, inspector.get_columns, namespace, kinds)
-    keys = _all(inspector.get_multi_pk_constraint, inspector.get_pk_constraint, namespace, kinds)
-    links = _all(inspector.get_multi_foreign_keys, inspector.get_foreign_keys, namespace, kinds)
-    comments = _all(
-        inspector.get_multi_table_comment, inspector.get_table_comment, namespace, kinds
-    )
+    columns = _all(inspector, "columns", namespace, kinds)
+    keys = _all(inspector, "pk_constraint", namespace, kinds)
+    links = _all(inspector, "foreign_keys", namespace, kinds)
+    comments = _all(inspector, "table_comment", namespace, kinds)
 
     def stored(name: Any) -> str:
         return stored_name(inspector.dialect, str(name))
 
     for name, kind in kinds.items():
-        if columns.get(name):
-            yield {
-                "name": stored(name),
-                "namespace": "" if namespace is None else stored(namespace),
-                "usual": stored(usual) if usual else "",
-                "kind": kind,
-                "comment": dict(comments.get(name) or {}).get("text") or "",
-                "key": list(
-                    map(stored, dict(keys.get(name) or {}).get("constrained_columns") or ())
-                ),
-                "columns": [_column(one, stored) for one in columns[name]],
-                "keys": [_link(one, stored) for one in links.get(name) or ()],
-            }
+        found = {
+            "columns": columns.get(name),
+            "primary key": keys.get(name),
+            "foreign keys": links.get(name),
+            "comment": comments.get(name),
+        }
+        yield {
+            "name": stored(name),
+            "namespace": "" if namespace is None else stored(namespace),
+            "usual": stored(usual) if usual else "",
+            "kind": kind,
+            "comment": _fields(found["comment"]).get("text") or "",
+            "key": [*map(stored, _fields(found["primary key"]).get("constrained_columns") or ())],
+            "columns": [_column(one, stored) for one in _items(found["columns"])],
+            "keys": [_link(one, stored) for one in _items(found["foreign keys"])],
+            "unread": [part for part, told in found.items() if told is UNREAD],
+        }
+
+
+def _fields(told: Any) -> Mapping[str, Any]:
+    return {} if told is UNREAD else dict(told or {})
+
+
+def _items(told: Any) -> Sequence[Mapping[str, Any]]:
+    return () if told is UNREAD else told or ()
 
 
 def _names(inspector: Inspector, namespace: str | None) -> list[str]:
@@ -134,24 +147,33 @@ def _link(found: Mapping[str, Any], stored: Callable[[Any], str]) -> list[Any]:
 
 
 def _all(
-    together: Callable[..., Mapping[Any, Any]],
-    singly: Callable[..., Any],
-    namespace: str | None,
-    names: Mapping[str, str],
+    inspector: Inspector, part: str, namespace: str | None, names: Mapping[str, str]
 ) -> dict[str, Any]:
     """Columns, keys or comment of each table: asked for all together, or one by one where the
-    dialect can't or one of them can't be read."""
-    try:
-        found = together(schema=namespace, kind=ObjectKind.ANY)
+    dialect can't or one of them can't be read. None where the dialect tells nothing, UNREAD where
+    the engine failed to."""
+    together, singly = getattr(inspector, f"get_multi_{part}"), getattr(inspector, f"get_{part}")
+    found = _told(inspector, partial(together, schema=namespace, kind=ObjectKind.ANY))
+    if found is not None and found is not UNREAD:
         return {name: told for (_, name), told in found.items()}
-    except (NotImplementedError, SQLAlchemyError):
-        pass
-    return {name: _asked(partial(singly, name, schema=namespace), None) for name in names}
+    return {name: _told(inspector, partial(singly, name, schema=namespace)) for name in names}
+
+
+def _told(inspector: Inspector, ask: Callable[[], Any]) -> Any:
+    try:
+        return ask()
+    except NotImplementedError:
+        return None
+    except SQLAlchemyError:
+        # Some engines take no other statement in the transaction of one that failed.
+        if isinstance(inspector.bind, sqlalchemy.Connection):
+            inspector.bind.rollback()
+        return UNREAD
 
 
 def _asked(ask: Callable[[], Any], otherwise: Any) -> Any:
     """The answer of an inspector; something else where its dialect has none."""
     try:
         return ask()
-    except (NotImplementedError, NoSuchTableError, SQLAlchemyError):
+    except (NotImplementedError, SQLAlchemyError):
         return otherwise

@@ -101,7 +101,8 @@ class _Worker:
                         continue
                     if self._connection is None:
                         os._exit(OPENING_STATUS)
-                    self._connection.interrupt()
+                    with contextlib.suppress(Exception):  # any driver's; who waits ends the process
+                        self._connection.interrupt()
         finally:
             self._leave()
 

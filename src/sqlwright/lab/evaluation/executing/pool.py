@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pickle import PickleError
 from typing import Protocol
 
-from sqlwright.errors import DatabaseUnavailable, UserError
+from sqlwright.errors import DatabaseUnavailable, SqlwrightError, UserError
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.evaluation.executing.assigning import Group, Waiting
 from sqlwright.lab.evaluation.executing.executor import Keep, Notice, Plan, Skipped, lost
@@ -120,7 +121,7 @@ class Pool:
                     self._take(self._post_of(worker), reply, waiting, keep)
                 self._end_overdue(keep)
         except BaseException:
-            with suppress(BaseException):
+            with suppress(OSError, EOFError, PickleError, SqlwrightError):
                 for _, reply in self.workforce.wait([post.worker for post in self._posts], 0.0):
                     if isinstance(reply, Answered):
                         keep(reply.record, reply.trace)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from sqlwright.errors import DatabaseUnavailable
+from sqlwright.errors import DatabaseUnavailable, SqlwrightError
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.evaluation.executing.executor import Keep, Notice, Plan, Skipped
 from sqlwright.lab.evaluation.executing.opened import OpenDatabase, open_database
@@ -58,8 +58,9 @@ class Threads:
                 group.database.session.cancel()
             pool.shutdown(cancel_futures=True)
             for ended in running:
-                with suppress(BaseException):
-                    keep(*ended.result(timeout=0))
+                if ended.done() and not ended.cancelled() and ended.exception() is None:
+                    with suppress(OSError, SqlwrightError):
+                        keep(*ended.result())
             raise
         finally:
             pool.shutdown(cancel_futures=True)

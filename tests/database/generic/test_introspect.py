@@ -1,0 +1,64 @@
+"""What an engine fails to tell of a table is told, and never leaves it out silently."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+sqlalchemy = pytest.importorskip("sqlalchemy", reason="SQLAlchemy isn't installed")
+
+
+def _refusing(part: str, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
+    """The tables `a` and `b` of an engine that refuses to tell a part of `b`."""
+    from sqlalchemy.engine.reflection import Inspector
+
+    from sqlwright.database.generic.introspect import described
+
+    singly = getattr(Inspector, f"get_{part}")
+
+    def refuse(self: Inspector, name: str, **asked: object) -> object:
+        if name == "b":
+            raise sqlalchemy.exc.OperationalError("", None, Exception("no right"))
+        return singly(self, name, **asked)
+
+    def refuse_all(self: Inspector, **asked: object) -> object:
+        raise sqlalchemy.exc.OperationalError("", None, Exception("no right"))
+
+    monkeypatch.setattr(Inspector, f"get_{part}", refuse)
+    monkeypatch.setattr(Inspector, f"get_multi_{part}", refuse_all)
+    with sqlalchemy.create_engine("sqlite://").connect() as connection:
+        for name in "ab":
+            connection.exec_driver_sql(f"CREATE TABLE {name} (id int PRIMARY KEY)")
+        connection.commit()
+        return [json.loads(one) for one in described(connection)]
+
+
+def _notes(told: list[dict[str, object]]) -> list[tuple[str, str]]:
+    from sqlwright.database.generic.database import unread_notes
+
+    return list(unread_notes(told))
+
+
+def test_a_table_whose_columns_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = _refusing("columns", monkeypatch)
+    assert [one["name"] for one in told] == ["a", "b"]
+    assert _notes(told) == [("b", "b is left out: none of its columns can be read.")]
+
+
+@pytest.mark.parametrize(
+    ("part", "called"), [("pk_constraint", "primary key"), ("foreign_keys", "foreign keys")]
+)
+def test_keys_that_cannot_be_read_are_told(
+    part: str, called: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _notes(_refusing(part, monkeypatch)) == [("b", f"b: its {called} can't be read.")]
+
+
+def test_a_dialect_without_comments_is_no_failure() -> None:
+    from sqlwright.database.generic.introspect import described
+
+    with sqlalchemy.create_engine("sqlite://").connect() as connection:
+        connection.exec_driver_sql("CREATE TABLE a (id int)")
+        connection.commit()
+        assert _notes([json.loads(one) for one in described(connection)]) == []
