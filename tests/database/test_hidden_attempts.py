@@ -14,10 +14,9 @@ import yaml
 from sqlwright.database import open_database
 from sqlwright.database.failures import Refused
 from sqlwright.database.sqlite.connection import GuardedConnection
-from sqlwright.database.sqlite.database import SqliteDatabase
+from sqlwright.database.sqlite.database import Others, SqliteDatabase, Stored
 from sqlwright.database.sqlite.failures import FAILURES, explain_failure
 from sqlwright.database.sqlite.files import DatabaseFile
-from sqlwright.database.sqlite.stored import Others, Stored
 from sqlwright.errors import ConfigError, UnsafeQuery
 from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Run

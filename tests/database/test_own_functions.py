@@ -88,7 +88,7 @@ def test_what_sqlites_connection_lets_pass_the_check_does_too() -> None:
 
 def test_what_duckdbs_connection_lets_pass_the_check_does_too() -> None:
     pytest.importorskip("duckdb", reason="needs the package duckdb")
-    from sqlwright.database.duckdb.allowed import FUNCTIONS as BY_CONNECTION
+    from sqlwright.database.duckdb.statement_check import FUNCTIONS as BY_CONNECTION
     from sqlwright.sql.dialects import DUCKDB
     from sqlwright.sql.guards.rules import rules_of
 

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwright.database.workers.cells import cell_size, cut_cell
 from sqlwright.database.workers.wire import (
     LENGTH,
+    cell_size,
+    cut_cell,
     pack_reply,
     pack_request,
     unpack_reply,

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from sqlwright.errors import ConfigError
 from sqlwright.schema import fold_name
+
+MOST_LABELS = 100
+"""Labels of an enumeration that are told and kept."""
+
+
+def labels_told(labels: Sequence[str]) -> str:
+    """The labels of an enumeration as part of a sentence: "one of: new, paid"."""
+    more = ", ..." if len(labels) > MOST_LABELS else ""
+    return f"one of: {', '.join(labels[:MOST_LABELS])}{more}"
+
 
 Name = tuple[str, str]
 """Namespace and own name, as stored."""

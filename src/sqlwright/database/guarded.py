@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -17,7 +17,6 @@ from sqlwright.database.address import Address
 from sqlwright.database.failures import READ_FAILURES, Failure, read_failure
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.readings import Readings
-from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.pool import Pool
 from sqlwright.database.workers.process import Stop, WorkerDied, WorkerStopped, start_failure
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
@@ -28,6 +27,18 @@ from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ErrorKind, ExecutionError, ExecutionResult
 from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost, ScanLimit
+
+
+@dataclass(frozen=True, slots=True)
+class LoginRights:
+    """A login beyond reading."""
+
+    name: str
+    more: tuple[str, ...]
+    """All that it could do besides reading, in words; empty for one that only reads."""
+    statements: tuple[str, ...] = ()
+    """Statements that make a login which can only read, for whoever may make one."""
+
 
 SCHEMA_SECONDS = 10.0
 """The time that reading a schema may take."""

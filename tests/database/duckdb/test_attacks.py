@@ -17,7 +17,7 @@ from tests.database.duckdb.conftest import make_database
 duckdb = pytest.importorskip("duckdb", reason="needs the package duckdb")
 
 from sqlwright.database.duckdb.connection import GuardedConnection, Machine  # noqa: E402
-from sqlwright.database.duckdb.failures import FAILURES, explain_failure  # noqa: E402
+from sqlwright.database.duckdb.engine import FAILURES, explain_failure  # noqa: E402
 
 CASES = Path(__file__).parents[2] / "cases"
 

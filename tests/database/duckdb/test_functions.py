@@ -19,7 +19,7 @@ from tests.database.named import attacks, read, shown
 duckdb = pytest.importorskip("duckdb", reason="needs the package duckdb")
 
 from sqlwright.database.duckdb.connection import GuardedConnection, Machine  # noqa: E402
-from sqlwright.database.duckdb.failures import FAILURES  # noqa: E402
+from sqlwright.database.duckdb.engine import FAILURES  # noqa: E402
 
 CASES = read("duckdb")
 ATTACKS = attacks(CASES)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.database import open_database
-from sqlwright.database.duckdb.marks import MOST_ROWS
+from sqlwright.database.duckdb.database import MOST_ROWS
 from sqlwright.prepare import prepare
 from tests.database.duckdb.conftest import duckdb
 

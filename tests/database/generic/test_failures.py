@@ -8,7 +8,7 @@ pytest.importorskip("sqlalchemy", reason="SQLAlchemy isn't installed")
 
 from sqlalchemy.exc import ProgrammingError
 
-from sqlwright.database.generic.failures import explain_failure
+from sqlwright.database.generic.engine import explain_failure
 
 
 @pytest.mark.parametrize(

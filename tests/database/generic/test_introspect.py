@@ -13,7 +13,7 @@ def _refusing(part: str, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, obje
     """The tables `a` and `b` of an engine that refuses to tell a part of `b`."""
     from sqlalchemy.engine.reflection import Inspector
 
-    from sqlwright.database.generic.introspect import described
+    from sqlwright.database.generic.connection import described
 
     singly = getattr(Inspector, f"get_{part}")
 
@@ -56,7 +56,7 @@ def test_keys_that_cannot_be_read_are_told(
 
 
 def test_a_dialect_without_comments_is_no_failure() -> None:
-    from sqlwright.database.generic.introspect import described
+    from sqlwright.database.generic.connection import described
 
     with sqlalchemy.create_engine("sqlite://").connect() as connection:
         connection.exec_driver_sql("CREATE TABLE a (id int)")

@@ -144,7 +144,7 @@ def test_names_that_sqlalchemy_writes_small(told: str, stored: str) -> None:
     pytest.importorskip("sqlalchemy", reason="SQLAlchemy isn't installed")
     from sqlalchemy.dialects.oracle.base import OracleDialect
 
-    from sqlwright.database.generic.introspect import stored_name
+    from sqlwright.database.generic.connection import stored_name
 
     assert stored_name(OracleDialect(), told) == stored
 

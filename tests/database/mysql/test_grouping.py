@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from sqlwright.database import open_database
-from sqlwright.database.mysql.grouping import is_determined
+from sqlwright.database.mysql.database import is_determined
 from sqlwright.protocols import Database, Run
 from sqlwright.sql.reading import read_facts
 from tests.servers.mariadb import MariadbServer

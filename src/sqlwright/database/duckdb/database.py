@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlwright.database.address import Address, file_of
-from sqlwright.database.duckdb.cost import read_cost
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
-from sqlwright.database.duckdb.macros import Macros, read_macros, stored_macros
-from sqlwright.database.duckdb.marks import read_marks
-from sqlwright.database.functions import Name, stored_functions
+from sqlwright.database.duckdb.readable import MACROS, body_query
+from sqlwright.database.failures import READ_FAILURES, read_failure
+from sqlwright.database.functions import MOST_LABELS, Name, stored_functions, written
 from sqlwright.database.guarded import (
     SCHEMA_SECONDS,
     GuardedDatabase,
@@ -22,11 +24,13 @@ from sqlwright.database.guarded import (
     stop_at,
 )
 from sqlwright.database.missing import missing
+from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import CRASHES, WorkerDied
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
-from sqlwright.protocols import Limits, Run
-from sqlwright.schema import Schema, fold_name
+from sqlwright.presentation.numbers import counted
+from sqlwright.protocols import Limits, RowReader, Run
+from sqlwright.schema import Schema, Table, fold_name
 from sqlwright.sql.dialects import DUCKDB
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.guards.rules import Own, Readable
@@ -34,6 +38,198 @@ from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ExecutionResult
 from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost
+from sqlwright.types.results import ExecutionError
+
+# Marks of the tables in a DuckDB file, by what they hold.
+#
+# Where DuckDB keeps a table tells nothing: blocks that were freed are written again, and a value
+# that all rows share isn't in a block at all. So a mark is a digest of the rows themselves, in
+# their order: SHA-256 of each row, in which every value is written with its length before it and
+# no value as none, and SHA-256 over all of these. Two contents of one mark would be a collision
+# of SHA-256.
+#
+# A table whose digest could cost more than reading it again, since of large tables only a part is
+# read, has the mark of the whole file. So has one with types whose different values may read alike.
+
+MOST_ROWS = 500_000
+"""Rows of a table that has a digest, at most. Digests of so many take about a third of the time in
+which the 200,000 are read that are read by default."""
+MOST_SECONDS = 2.0
+"""Seconds that one digest may take."""
+ALL_SECONDS = 20.0
+"""Seconds that all of them may take; after that the other tables have none."""
+_SIZES = """
+    SELECT schema_name, table_name, estimated_size FROM duckdb_tables()
+    WHERE database_name = current_catalog() AND NOT internal AND NOT temporary
+"""
+_ALIKE = re.compile(r"\b(?:UNION|VARIANT|GEOMETRY|ANY|AGGREGATE_STATE)\b", re.IGNORECASE)
+"""Types, or parts of them, whose text doesn't tell all. A field of such a name does no harm."""
+
+
+def read_marks(
+    reader: DatabaseReader, schema: Schema, whole: str, stop: StopReading
+) -> dict[str, str]:
+    """The mark of each table by its name; `whole` is the file's. Raises ReadFailed when the file
+    can't be read, and whatever `stop` raises."""
+    sizes = {
+        str(own) if space == DUCKDB.namespace else f"{space!s}.{own!s}": size
+        for space, own, size in reader.rows(_SIZES)
+    }
+    until = time.monotonic() + ALL_SECONDS
+    marks = {}
+    for table in schema.tables:
+        stop()
+        rows = sizes.get(table.name)
+        small = isinstance(rows, int) and rows <= MOST_ROWS and time.monotonic() < until
+        if table.kind == "table":
+            marks[table.name] = (small and _digest(reader, table)) or whole
+    return marks
+
+
+def _digest(reader: DatabaseReader, table: Table) -> str:
+    """Empty where there is none."""
+    names = {fold_name(column.name) for column in table.columns}
+    if "rowid" in names or any(_ALIKE.search(column.type) for column in table.columns):
+        return ""
+    texts = (f"CAST({DUCKDB.quoted(column.name)} AS VARCHAR)" for column in table.columns)
+    row = " || ".join(f"coalesce(strlen({text}) || ':' || {text}, '-')" for text in texts)
+    try:
+        with reader.within(MOST_SECONDS):
+            ((digest,),) = reader.rows(
+                f"SELECT sha256(coalesce(string_agg(sha256({row}), '' ORDER BY rowid), ''))"
+                f" FROM {DUCKDB.table(table)}"
+            )
+    except READ_FAILURES as error:
+        if read_failure(error).kind == "unavailable":
+            raise
+        return ""
+    return str(digest)
+
+
+# Macros and enumerations of a DuckDB file: which of them a query may use.
+#
+# A macro is SQL text that takes the place of its call, so its body is held to what holds a query.
+
+_TYPES = """
+    SELECT schema_name, type_name, labels FROM duckdb_types()
+    WHERE database_name = current_catalog() AND NOT internal AND logical_type = 'ENUM'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Macros:
+    """A file's own macros and enumerations, as far as queries may use them."""
+
+    own: Own
+    named: tuple[OwnFunction, ...]
+    bodies: tuple[tuple[str, str], ...]
+    """Each named macro's name and its body as a query."""
+
+
+def stored_macros(connection: RowReader) -> list[Name]:
+    """Every macro of the file. Raises ReadFailed."""
+    return [(str(space), str(own)) for space, own, *_ in connection.rows(MACROS)]
+
+
+def read_macros(connection: RowReader, named: Collection[Name], schema: Schema) -> Macros:
+    """The macros that are named, and the enumerations of a schema's columns. Raises ReadFailed."""
+    found, bodies, others = [], [], set()
+    for space, own, kind, body, names, types, comment in connection.rows(MACROS):
+        name = (str(space), str(own))
+        if name not in named:
+            if space == DUCKDB.namespace:
+                others.add(fold_name(str(own)))
+            continue
+        usual = space == DUCKDB.namespace
+        found.append(
+            OwnFunction(
+                str(own), "" if usual else str(space), _arguments(names, types),
+                "rows" if kind == "table_macro" else "", str(comment or ""),
+            )
+        )  # fmt: skip
+        bodies.append((written(name, DUCKDB.namespace), body_query(str(kind), str(body))))
+    calls = frozenset(name for one in named for name in _spelled(one))
+    shown = {column.labels for table in schema.tables for column in table.columns if column.labels}
+    types_used = frozenset(
+        name
+        for space, own, labels in connection.rows(_TYPES)
+        if isinstance(labels, tuple) and tuple(map(str, labels))[:MOST_LABELS] in shown
+        for name in _spelled((str(space), str(own)))
+    )
+    own_names = Own(calls, types_used, frozenset(others))
+    return Macros(own_names, tuple(found), tuple(bodies))
+
+
+def _spelled(name: Name) -> list[str]:
+    """The names that a query may use for it."""
+    space, own = map(fold_name, name)
+    return [f"{space}.{own}", *([own] if space == DUCKDB.namespace else [])]
+
+
+def _arguments(names: object, types: object) -> str:
+    if not isinstance(names, tuple):
+        return ""
+    kinds = types if isinstance(types, tuple) else ()
+    return ", ".join(
+        f"{name} {kinds[at]}" if at < len(kinds) and kinds[at] else str(name)
+        for at, name in enumerate(names)
+    )
+
+
+_ROWS = "Estimated Cardinality"
+_SHOWN = ("Table", "Function", "Filters", "Conditions", "Groups", "Aggregates", "Order By", "Top")
+"""Entries of a step that are shown."""
+_MOST_CHARACTERS = 120
+"""Characters of a step's line that are shown at most; the rest is cut."""
+_DEEPEST = 10
+"""Levels of a plan that are indented."""
+
+
+def read_cost(plan: str) -> QueryCost:
+    """The cost that a plan in JSON tells."""
+    try:
+        roots = json.loads(plan)
+        steps = [step for root in roots for step in _steps(root, 0)]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return QueryCost(error=ExecutionError("sql", "the engine's plan can't be read"))
+    scanned = [_number(step) for _, step in steps if not step.get("children")]
+    rows = next((n for _, step in steps if (n := _number(step)) is not None), None)
+    known = [number for number in scanned if number is not None]
+    return QueryCost(
+        rows=rows,
+        scanned_rows=sum(known) if known else None,
+        outline=tuple("  " * min(depth, _DEEPEST) + _line(step) for depth, step in steps),
+    )
+
+
+def _steps(step: Mapping[str, Any], depth: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    yield depth, step
+    for child in step.get("children", ()):
+        yield from _steps(child, depth + 1)
+
+
+def _number(step: Mapping[str, Any]) -> float | None:
+    written = (step.get("extra_info") or {}).get(_ROWS)
+    try:
+        return None if written is None else float(str(written))
+    except ValueError:
+        return None
+
+
+def _line(step: Mapping[str, Any]) -> str:
+    told = step.get("extra_info") or {}
+    parts = []
+    for key in _SHOWN:
+        value = told.get(key)
+        if value:
+            text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            parts.append(text.replace('"sqlwright_stored".', "").replace("sqlwright_stored.", ""))
+    name = str(step.get("name", "")).replace("_", " ").strip().capitalize()
+    text = f"{name} {'; '.join(parts)}".replace("\n", " ").strip()
+    text = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
+    rows = _number(step)
+    return text if rows is None else f"{text} (about {counted(round(rows), 'row')})"
+
 
 PLAN_LIMITS = Limits(seconds=5.0, rows=10, cell_bytes=4 * 1024 * 1024)
 """Limits of asking for a plan, one text in JSON."""

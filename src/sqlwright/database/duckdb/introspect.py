@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlwright.database.enumerations import MOST_LABELS, labels_told
 from sqlwright.database.failures import READ_FAILURES, read_failure
+from sqlwright.database.functions import MOST_LABELS, labels_told
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import Column, ForeignKey, Schema, Table

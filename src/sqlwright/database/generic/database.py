@@ -6,6 +6,7 @@ import difflib
 import importlib.util
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -15,22 +16,67 @@ from typing import Any
 from sqlwright.boundary.accepted import is_accepted
 from sqlwright.database.address import Address, split_url
 from sqlwright.database.failures import READ_FAILURES, read_failure
-from sqlwright.database.functions import no_functions
-from sqlwright.database.generic.functions import named_functions
+from sqlwright.database.functions import no_functions, stored_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, named_tables
 from sqlwright.database.plain_address import FILE_SCHEMES, SERVER_SCHEMES
 from sqlwright.database.served import ServedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable
-from sqlwright.protocols import Limits
-from sqlwright.schema import Column, ForeignKey, Schema, Table
+from sqlwright.protocols import Limits, RowReader
+from sqlwright.schema import Column, ForeignKey, Schema, Table, fold_name
 from sqlwright.sql.declared_types import standard_type
 from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.guard import check_query
-from sqlwright.sql.guards.rules import NOTHING_OWN, Own
+from sqlwright.sql.guards.rules import NOTHING_OWN, Own, rules_of
 from sqlwright.sql.tree import StopReading
 from sqlwright.types.functions import OwnFunction
+
+# Functions of the database's own that a setting names, as far as an engine tells them.
+#
+# Where functions have namespaces a query has to write them: a name alone may be the engine's own.
+
+_STANDARD = """
+    SELECT routine_schema, routine_name, '' FROM information_schema.routines
+    WHERE routine_type = 'FUNCTION'
+"""
+_STORED = {
+    "clickhouse": "SELECT '', name, create_query FROM system.functions "
+    "WHERE origin = 'SQLUserDefined'",
+}
+"""Statements that list an engine's own functions where there is no standard catalogue of them:
+namespace, name and the statement that made each."""
+_ARGUMENTS = re.compile(r"\bAS\s+\(?([\w\s,]*?)\)?\s*->")
+
+
+def named_functions(
+    connection: RowReader, names: Collection[str], dialect: str, usual: str, shown: str
+) -> tuple[tuple[OwnFunction, ...], Own]:
+    """The functions that names mean, and the names that queries may call them by. Raises ReadFailed
+    where the engine doesn't tell, and ConfigError."""
+    rows = connection.rows(_STORED.get(dialect, _STANDARD))
+    told = {(str(space or ""), str(own)): str(about or "") for space, own, about in rows}
+    spaces = {space for space, _ in told}
+    found = stored_functions(names, told, "" if spaces <= {""} else usual, shown)
+    blind = rules_of(dialect_named(dialect)).names == "blind"
+    calls = set()
+    for space, own in found:
+        call = f"{space}.{own}" if space else own
+        alike = [
+            one for one in told if tuple(map(fold_name, one)) == (fold_name(space), fold_name(own))
+        ]
+        if blind and len(alike) > 1:
+            raise ConfigError(
+                f"{shown}: {call} can't be among the functions: there is another of that name in "
+                "another case, and queries may not tell them apart."
+            )
+        calls.add(fold_name(call) if blind else call)
+    functions = tuple(
+        OwnFunction(own, space, made[1] if (made := _ARGUMENTS.search(told[space, own])) else "...")
+        for space, own in found
+    )
+    return functions, Own(frozenset(calls))
+
 
 INTROSPECT = "sqlwright:schema"
 """As `connection.INTROSPECT`, which can't be imported without SQLAlchemy."""

@@ -3,37 +3,202 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import time
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from sqlwright.database.address import Address
-from sqlwright.database.guarded import SCHEMA_SECONDS, named_tables
+from sqlwright.database.functions import stored_functions
+from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights, named_tables
 from sqlwright.database.mysql import LOOSELY
-from sqlwright.database.mysql.grouping import is_determined
 from sqlwright.database.mysql.introspect import Server, places, read_schema, read_server
-from sqlwright.database.mysql.login import read_login
 from sqlwright.database.mysql.marks import RECENT_SECONDS, Changes, read_changes
 from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
-from sqlwright.database.mysql.routines import named_routines, stored_names
-from sqlwright.database.rights import LoginRights
 from sqlwright.database.served import ServedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import Stop
 from sqlwright.errors import DatabaseUnavailable
-from sqlwright.protocols import Limits, Run
-from sqlwright.schema import Schema
-from sqlwright.sql.dialects import dialect_named
+from sqlwright.protocols import Limits, RowReader, Run
+from sqlwright.schema import ColumnRef, Schema, fold_name
+from sqlwright.sql.dialects import dialect_named, dialect_of
+from sqlwright.sql.facts import QueryFacts, SelectFacts
 from sqlwright.sql.guard import check_query
-from sqlwright.sql.guards.rules import NOTHING_OWN, Readable
+from sqlwright.sql.guards.rules import NOTHING_OWN, Own, Readable
 from sqlwright.sql.reading import read_facts
 from sqlwright.sql.tokens import UnreadableQuery
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ExecutionResult
 from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost
+
+# Stored functions that a setting names.
+#
+# A name alone may be a native function or one of a loaded library, which come before stored ones:
+# so a query has to write a stored function with its database.
+
+_STORED = """
+    SELECT ROUTINE_SCHEMA, ROUTINE_NAME, DTD_IDENTIFIER, ROUTINE_COMMENT, SECURITY_TYPE, DEFINER,
+        SQL_DATA_ACCESS
+    FROM information_schema.ROUTINES
+    WHERE ROUTINE_TYPE = 'FUNCTION' AND ROUTINE_SCHEMA IN ({places})
+"""
+_ARGUMENTS = """
+    SELECT SPECIFIC_SCHEMA, SPECIFIC_NAME, PARAMETER_NAME, DTD_IDENTIFIER
+    FROM information_schema.PARAMETERS
+    WHERE ROUTINE_TYPE = 'FUNCTION' AND ORDINAL_POSITION > 0 AND SPECIFIC_SCHEMA IN ({places})
+    ORDER BY SPECIFIC_SCHEMA, SPECIFIC_NAME, ORDINAL_POSITION
+"""
+
+
+def stored_names(connection: RowReader, server: Server) -> frozenset[str]:
+    """The functions stored in the database that a name alone may reach, folded. Some bear the name
+    of a function that another version of the server brings along. Raises ReadFailed."""
+    if not server.usual:
+        return frozenset()
+    asked = _STORED.format(places=places((server.usual,)))
+    return frozenset(fold_name(str(row[1])) for row in connection.rows(asked, (server.usual,)))
+
+
+def named_routines(
+    connection: RowReader, names: Collection[str], server: Server, shown: str
+) -> tuple[tuple[OwnFunction, ...], Own]:
+    """The functions that names mean, and the names that queries may call them by. Raises
+    ReadFailed and ConfigError."""
+
+    def read(sql: str) -> list[tuple[Any, ...]]:
+        asked = sql.format(places=places(server.databases) or "NULL")
+        return list(connection.rows(asked, server.databases))
+
+    told = {(str(base), str(own)): rest for base, own, *rest in read(_STORED)}
+    arguments: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for base, own, name, kind in read(_ARGUMENTS):
+        arguments[str(base), str(own)].append(f"{name!s} {kind!s}")
+    found = []
+    for wanted in stored_functions(names, told, server.usual, shown):
+        result, comment, security, definer, access = told[wanted]
+        cautions = {
+            f"it runs with the rights of {definer!s}, who defined it": security == "DEFINER",
+            "it is declared to change data, which the read-only transaction refuses": (
+                access == "MODIFIES SQL DATA"
+            ),
+        }
+        base, own = wanted
+        found.append(
+            OwnFunction(
+                own, base, ", ".join(arguments[wanted]), str(result or ""), str(comment or ""),
+                tuple(words for words, holds in cautions.items() if holds),
+            )
+        )  # fmt: skip
+    calls = frozenset(f"{one.namespace}.{fold_name(one.name)}" for one in found)
+    return tuple(found), Own(calls)
+
+
+READER = "sqlwright_reader"
+"""The login that the statements make."""
+_GRANT = re.compile(r"GRANT (?P<what>.+?) ON (?P<on>.+?) TO .*?(?P<more>WITH .*)?", re.DOTALL)
+_ROLES = re.compile(r"GRANT (?P<roles>[`'].+?) TO ", re.DOTALL)
+_OF_COLUMNS = re.compile(r"\([^()]*\)")
+_READING = {
+    "", "USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES", "LOCK TABLES", "PROCESS",
+    "REPLICATION CLIENT", "BINLOG MONITOR", "SLAVE MONITOR",
+}  # fmt: skip
+"""LOCK TABLES is here because the guarded connection lets no such statement through, and nothing
+that a query says can take such a lock."""
+_MEANING = {
+    "FILE": "read and write files of the server (LOAD_FILE, INTO OUTFILE)",
+    "EXECUTE": "call stored functions and procedures, which may do anything their owner may",
+    "SUPER": "change the server's settings and stop others' queries",
+    "ALL PRIVILEGES": "do everything",
+    "ALL": "do everything",
+    "PROXY": "act as other logins",
+    "CREATE USER": "make and change logins",
+    "CONNECTION ADMIN": "stop others' queries",
+    "CONNECTION_ADMIN": "stop others' queries",
+    "SYSTEM_VARIABLES_ADMIN": "change the server's settings",
+}
+
+
+def read_login(
+    connection: RowReader, schema: Schema, databases: Sequence[str], tables: bool
+) -> LoginRights:
+    """The login of a connection. With `tables` the statements allow the schema's tables alone."""
+    ((name,),) = connection.rows("SELECT CURRENT_USER()")
+    grants = [str(row[0]) for row in connection.rows("SHOW GRANTS")]
+    return LoginRights(
+        str(name), tuple(_more_than_reading(grants)), _statements(schema, databases, tables)
+    )
+
+
+def _more_than_reading(grants: Iterable[str]) -> Iterable[str]:
+    for grant in grants:
+        # The text may hold a password's hash after the names: only what was matched is told.
+        found = _GRANT.fullmatch(grant)
+        if found is None:
+            roles = _ROLES.match(grant)
+            if roles is not None:
+                yield f"use the roles {roles['roles']}, and what they may"
+            continue
+        place = found["on"]
+        for privilege in _OF_COLUMNS.sub("", found["what"]).split(","):
+            kind = " ".join(privilege.split()).upper()
+            if kind not in _READING:
+                yield f"{_MEANING.get(kind, kind)} on {place}"
+        if found["more"] and "GRANT OPTION" in found["more"]:
+            yield f"give others what it may on {place}"
+
+
+def _statements(schema: Schema, databases: Sequence[str], tables: bool) -> tuple[str, ...]:
+    dialect = dialect_of(schema)
+    who = f"'{READER}'@'%'"
+    made = [f"CREATE USER {who} IDENTIFIED BY 'choose a password';"]
+    if not tables:
+        made += [f"GRANT SELECT, SHOW VIEW ON {dialect.quoted(n)}.* TO {who};" for n in databases]
+        return tuple(made)
+    usual = databases[0] if databases else ""
+    for table in schema.tables:
+        place = f"{dialect.quoted(table.namespace or usual)}.{dialect.quoted(table.own_name)}"
+        made.append(f"GRANT SELECT, SHOW VIEW ON {place} TO {who};")
+    return tuple(made)
+
+
+def is_determined(facts: QueryFacts, schema: Schema) -> bool:
+    """True if each group of each SELECT has one value of all that it shows, orders by or compares:
+    columns of its key, of a table whose primary key that holds, or equal to one by an inner join.
+    False also where that can't be told."""
+    return all(
+        _one_value(select, facts, place, schema)
+        for place, select in enumerate(facts.selects)
+        if select.grouping or any(term.aggregates for term in select.shown)
+    )
+
+
+def _one_value(select: SelectFacts, facts: QueryFacts, place: int, schema: Schema) -> bool:
+    if select.derived or len(set(select.tables)) < len(select.tables):
+        return False
+    known = {term.column for term in select.grouping if term.column is not None}
+    pairs = [pair for join in select.joins if join.kind == "inner" for pair in join.pairs]
+    before = -1
+    while len(known) > before:
+        before = len(known)
+        known |= {ref for pair in pairs if known & set(pair) for ref in pair}
+        for table in filter(None, map(schema.table, select.tables)):
+            if table.primary_key and {ColumnRef(table.name, c) for c in table.primary_key} <= known:
+                known |= {ColumnRef(table.name, column.name) for column in table.columns}
+    terms = [*select.shown, *(key.term for key in select.order)]
+    for one in facts.comparisons:
+        if one.select == place and one.clause == "having":
+            terms += [one.left, *one.right]
+    return all(
+        term.aggregate is not None
+        or (bool(term.dates) and term in select.grouping)
+        or (not term.queries and set(term.columns) <= known)
+        for term in terms
+    )
+
 
 GRACE_SECONDS = 0.4
 """Seconds in which the server may stop a query that is interrupted, before the process is killed;

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlwright.database.enumerations import MOST_LABELS, labels_told
+from sqlwright.database.functions import MOST_LABELS, labels_told
 from sqlwright.protocols import RowReader
 from sqlwright.schema import Column, ForeignKey, Schema, Table, fold_name
 from sqlwright.sql.dialects import MYSQL

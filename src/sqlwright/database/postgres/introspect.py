@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from sqlwright.database.enumerations import MOST_LABELS, labels_told
-from sqlwright.database.functions import Name
+from sqlwright.database.functions import MOST_LABELS, Name, labels_told
 from sqlwright.database.postgres.functions import OF_EXTENSION, Functions, read_functions
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.schema import Column, ForeignKey, Schema, Table

@@ -20,13 +20,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.failures import Refused
-from sqlwright.database.workers.cells import cell_size, cut_cell
 from sqlwright.database.workers.confinement import lower, no_more_threads, share_one_arena
 from sqlwright.database.workers.engine import KeepsTime
 from sqlwright.database.workers.wire import (
     LENGTH,
     OPENING_STATUS,
     RECEIVED,
+    cell_size,
+    cut_cell,
     pack_reply,
     unpack_request,
 )
