@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.large_schema import add_made, describe, read_sources
 
-from sqlwright.database.sqlite.written.writer import new_database
+from sqlwright.database.sqlite.writer import new_database
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.datasets.split import load_split
 from sqlwright.lab.evaluation.folder.whole_files import write_lines

@@ -33,7 +33,7 @@ from benchmarks.large_schema import Source, read_sources
 
 from sqlwright import api
 from sqlwright.database import open_database
-from sqlwright.database.sqlite.written.writer import DatabaseWriter, Row, new_database
+from sqlwright.database.sqlite.writer import DatabaseWriter, Row, new_database
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.datasets.merging import StoredSource, add_database
 from sqlwright.lab.datasets.spider import load_spider

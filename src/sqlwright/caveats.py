@@ -19,13 +19,13 @@ from sqlwright.presentation.answer import cell_to_text, result_words
 from sqlwright.protocols import Database, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.dialects import dialect_of
-from sqlwright.sql.hazards.held import Held, held
+from sqlwright.sql.hazards import Held, held
 from sqlwright.sql.reading import columns_used
 from sqlwright.types import CAVEATS, Candidate, Cell, ExecutionResult, Note, State, Veto
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile
-    from sqlwright.sql.hazards.places import Places
+    from sqlwright.sql.hazards import Places
     from sqlwright.sql.tied import Cut
 
 SECONDS = 1.0
@@ -158,7 +158,7 @@ def _several(words: Sequence[str], candidate: Candidate, schema: Schema) -> bool
 def _doubtful(sql: str, look: Look) -> tuple[tuple[tuple[Note, Veto], ...], str]:
     """The places of a query that profiles make doubtful, each as a fault and as one put right; and
     the query with them put right, empty where that can't be said."""
-    from sqlwright.sql.hazards.places import read_places
+    from sqlwright.sql.hazards import read_places
 
     places = read_places(sql, look.schema)
     if places is None:

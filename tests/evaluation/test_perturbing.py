@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sqlwright.database.sqlite.written.copies import Filled, write_copy
+from sqlwright.database.sqlite.copies import Filled, write_copy
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.lab.datasets.example import Example, Expected
 from sqlwright.lab.evaluation.metrics.metric import Judged, Reference

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlwright.boundary.ownership import distrust, trusted_users
+from sqlwright.boundary.home import distrust, trusted_users
 from sqlwright.errors import ConfigError
 
 FILE = "sqlwright.toml"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.yaml_text import write_yaml
 from sqlwright.database.address import Address, file_of
 from sqlwright.database.duckdb.database import (
     GRACE_SECONDS,
@@ -20,12 +24,10 @@ from sqlwright.database.duckdb.database import (
 )
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
-from sqlwright.database.files.as_corrections import as_corrections
-from sqlwright.database.files.corrections import NAME, Corrections, read_corrections
+from sqlwright.database.files.corrections import NAME, ONE_TYPE, Corrections, read_corrections
 from sqlwright.database.files.driver import LIBRARY, is_installed
 from sqlwright.database.files.guessing import TooSlow, guess
-from sqlwright.database.files.remembered import REMEMBERED, Guessed
-from sqlwright.database.files.sources import Found, find
+from sqlwright.database.files.sources import VARYING, Found, find
 from sqlwright.database.files.table import TableFile
 from sqlwright.database.functions import no_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, no_such_table, stop_at
@@ -38,6 +40,126 @@ from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema, fold_name
 from sqlwright.sql.guards.rules import NOTHING_OWN, Own, Readable
 from sqlwright.sql.tree import StopReading
+
+_MOST = 32
+"""Readings that are kept at most, the latest ones."""
+_MORE = 2.0
+"""Times the seconds that were too few, from which on it is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """The outcome of looking through files."""
+
+    sources: tuple[TableFile, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: DatabaseUnavailable | None = None
+    seconds: float = 0.0
+    """The time that was too short; 0 for another failure."""
+
+
+class _Readings:
+    """Outcomes by what was read and when it last changed. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, str], Guessed] = OrderedDict()
+
+    def of(self, name: str, token: str, seconds: float) -> Guessed | None:
+        """The outcome for files that haven't changed since; None where there is none, or where so
+        many seconds may be enough now."""
+        with self._lock:
+            found = self._kept.get((name, token))
+        if found is None or (found.seconds and seconds > _MORE * found.seconds):
+            return None
+        return found
+
+    def keep(self, name: str, token: str, guessed: Guessed) -> None:
+        """Keep an outcome."""
+        with self._lock:
+            self._kept[name, token] = guessed
+            self._kept.move_to_end((name, token))
+            while len(self._kept) > _MOST:
+                self._kept.popitem(last=False)
+
+
+REMEMBERED = _Readings()
+
+
+_KEYS = {
+    "delim": "delimiter", "quote": "quote", "escape": "escape", "comment": "comment",
+    "header": "header", "skip": "skip",
+}  # fmt: skip
+"""Options of DuckDB's reader of CSV files, and what corrections call them."""
+_MAGIC = re.compile(r"[*?\[]")
+
+
+def as_corrections(tables: Sequence[TableFile], place: Path) -> str:
+    """The text of a file of corrections."""
+    files: dict[str, dict[str, object]] = {}
+    for table in tables:
+        for name, told in _said(table):
+            known = files.setdefault(name, {})
+            sheets = told.get("sheets")
+            if isinstance(sheets, dict) and isinstance(known.get("sheets"), dict):
+                known["sheets"] = {**known["sheets"], **sheets}  # type: ignore[dict-item]
+            else:
+                known |= told
+    return (
+        "# What was guessed. Keep the lines that are wrong, put them right, and save them as\n"
+        f"# {place}\n"
+    ) + write_yaml({"files": files})
+
+
+def _said(table: TableFile) -> Iterator[tuple[str, dict[str, object]]]:
+    """Names of files, which may have wildcards, and what was guessed of them."""
+    if table.sheets:
+        for part in table.sheets:
+            told = {"table": table.name, "header": part.header is not None}
+            if part.header is not None:
+                told["skip"] = part.header
+            kinds = dict(table.columns)
+            told["types"] = {
+                stored: kinds[name] for stored, name in zip(part.stored, part.names, strict=True)
+            }
+            yield _literal(part.path.name), {"sheets": {_literal(part.sheet): told}}
+        return
+    for one in table.parts or (table,):
+        yield _pattern(one.paths), {"table": table.name, **_settings(one)}
+
+
+def _settings(part: TableFile) -> dict[str, object]:
+    told: dict[str, object] = {}
+    if part.kind == "csv":
+        told["encoding"] = part.encoding
+        told |= {
+            key: list(value) if isinstance(value, tuple) else value
+            for option, key in _KEYS.items()
+            if (value := part.options.get(option)) not in {None, ""}
+        }
+    said = part.said()
+    named = {"decimal": "decimal", "thousands": "thousands", "dates": "dateformat",
+             "timestamps": "timestampformat"}  # fmt: skip
+    told |= {key: said[what][0] for what, key in named.items() if len(said.get(what, ())) == 1}
+    if nulls := {name: list(one.marks) for name, one in part.cells.items() if one.marks}:
+        told["nulls"] = nulls
+    if part.without:
+        told["total_row"] = True
+    pairs = zip(part.stored_names, part.columns, strict=True)
+    told["types"] = {stored: kind for stored, (_, kind) in pairs if ONE_TYPE.fullmatch(kind)}
+    return told
+
+
+def _pattern(paths: Sequence[Path]) -> str:
+    """The name that files have in common, their numbers left open."""
+    if len(paths) == 1:
+        return _literal(paths[0].name)
+    return _literal(VARYING.sub("\0", paths[0].name)).replace("\0", "*")
+
+
+def _literal(name: str) -> str:
+    return _MAGIC.sub(lambda found: f"[{found[0]}]", name)
+
 
 GUESS_SECONDS = 60.0
 """The time that guessing how files are read may take."""

@@ -27,7 +27,7 @@ from sqlwright.catalog.descriptions import (
     read_descriptions,
 )
 from sqlwright.database import open_database
-from sqlwright.database.sqlite.written.writer import DatabaseWriter, Row, new_database
+from sqlwright.database.sqlite.writer import DatabaseWriter, Row, new_database
 from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.lab.datasets.describing import description_file, file_name
 from sqlwright.lab.datasets.example import Dataset, Example

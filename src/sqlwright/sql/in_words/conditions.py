@@ -5,6 +5,7 @@ Negations are resolved: NOT (a = b) is told as a != b, NOT (a AND b) as either o
 
 from __future__ import annotations
 
+import calendar
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -12,13 +13,155 @@ from typing import Literal, NamedTuple
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef
-from sqlwright.sql.in_words.ranges import DayRange, bounded, with_ranges
-from sqlwright.sql.in_words.windows import in_words
 from sqlwright.sql.names import Names
+from sqlwright.sql.shape.moments import DAY
 from sqlwright.sql.shape.values import TRUTH
 from sqlwright.sql.tokens import quote_text
 from sqlwright.sql.tree import node_text
 from sqlwright.types import QueryCondition, QueryPart, ValueMatch
+from sqlwright.types.periods import Period, period_of
+
+
+@dataclass(frozen=True)
+class DayRange:
+    """A value from the first moment of a day to before that of another; one of them may be empty
+    for no bound."""
+
+    subject: exp.Expr
+    start: str
+    end: str
+
+    def told(self, *, negated: bool) -> tuple[str, str]:
+        """The words before the time, and the time: years or months where they are bounded."""
+        if not (self.start and self.end):
+            bound = self.start or self.end
+            time = _words(bound[: _length(bound, bound)])
+            later = bool(self.start) != negated
+            return ("is in", f"{time} or later") if later else ("is before", time)
+        first, last = Period(self.start), Period(Period(self.end).before)
+        length = _length(self.start, self.end)
+        near, far = _words(first.iso[:length]), _words(last.iso[:length])
+        verb = "is not" if negated else "is"
+        if near != far:
+            return f"{verb} from", f"{near} to {far}"
+        return f"{verb} {'on' if length == 10 else 'in'}", near
+
+
+def bounded(node: exp.Expr) -> DayRange | None:
+    """A bound that was written as a day with which a month or year begins; None for others."""
+    day = _day(node) if isinstance(node, (exp.GTE, exp.LT)) else ""
+    if not day.endswith("-01") or not node.expression.meta.get(DAY):
+        return None
+    return DayRange(node.this, *((day, "") if isinstance(node, exp.GTE) else ("", day)))
+
+
+def with_ranges(operands: Sequence[exp.Expr]) -> Iterator[exp.Expr | DayRange]:
+    """Conditions that hold together, with a range in the first one's place for each two of them
+    that bound one value."""
+    done: set[int] = set()
+    for place, one in enumerate(operands):
+        if place in done:
+            continue
+        start = _day(one) if isinstance(one, exp.GTE) else ""
+        for later in range(place + 1, len(operands)) if start else ():
+            other = operands[later]
+            end = _day(other) if isinstance(other, exp.LT) else ""
+            if later not in done and start < end and one.this == other.this:
+                done.add(later)
+                yield DayRange(one.this, start, end)
+                break
+        else:
+            yield one
+
+
+def _day(comparison: exp.Expr) -> str:
+    """The day that a column or expression is compared with; empty for anything else."""
+    bound = comparison.expression
+    is_text = isinstance(bound, exp.Literal) and bound.is_string
+    return bound.name if is_text and len(bound.name) == 10 and period_of(bound.name) else ""
+
+
+def _length(start: str, end: str) -> int:
+    """Characters of the longest times that begin at both days: years, months or days."""
+    if start.endswith("-01-01") and end.endswith("-01-01"):
+        return 4
+    return 7 if start.endswith("-01") and end.endswith("-01") else 10
+
+
+def _words(iso: str) -> str:
+    return f"{calendar.month_name[int(iso[5:])]} {iso[:4]}" if len(iso) == 7 else iso
+
+
+Tells = Callable[[exp.Expr], str]
+"""Puts a part of an expression in words."""
+
+_RANKS: dict[type[exp.Expr], str] = {
+    exp.RowNumber: "place",
+    exp.Rank: "rank",
+    exp.DenseRank: "rank without gaps",
+}
+_NEIGHBOURS: dict[type[exp.Expr], str] = {
+    exp.Lag: "of the row before",
+    exp.Lead: "of the row after",
+    exp.FirstValue: "of the first row",
+}
+
+
+def in_words(node: exp.Expr, tell: Tells) -> str | None:
+    """A window, a median, a percentile or the days between two moments in words; None for anything
+    else, and for windows with frames, several rows back, or defaults."""
+    days = _days_between(node.this if isinstance(node, exp.Paren) else node)
+    if days is not None:
+        span = f"days from {tell(days[0])} to {tell(days[1])}"
+        bare = isinstance(node, exp.Paren) and isinstance(node.parent, exp.Func)
+        return span if bare else f"({span})"
+    if isinstance(node, exp.Median):
+        return f"median of {tell(node.this)}"
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "PERCENTILE":
+        value, at = (*node.expressions, None, None)[:2]
+        single = len(node.expressions) == 2 and isinstance(at, exp.Literal)
+        return f"percentile {tell(at)} of {tell(value)}" if single and value and at else None
+    if not isinstance(node, exp.Window) or node.alias or node.args.get("spec"):
+        return None
+    text = _window(node, tell)
+    inside = isinstance(node.parent, exp.Binary | exp.Unary | exp.Func) and text is not None
+    return f"({text})" if inside else text
+
+
+def _days_between(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
+    """The two moments, the earlier one first, of a difference of the numbers of their days."""
+    sides = (node.expression, node.this) if isinstance(node, exp.Sub) else ()
+    calls = [one for one in sides if isinstance(one, exp.Anonymous) and len(one.expressions) == 1]
+    if len(calls) < 2 or any(one.name.upper() != "JULIANDAY" for one in calls):
+        return None
+    return calls[0].expressions[0], calls[1].expressions[0]
+
+
+def _window(node: exp.Window, tell: Tells) -> str | None:
+    function, order = node.this, node.args.get("order")
+    keys = order.expressions if order is not None else []
+    by = ", then ".join(tell(key.this) + " descending" * bool(key.args.get("desc")) for key in keys)
+    shares = ", ".join(map(tell, node.args.get("partition_by") or ()))
+    within = f" within each {shares}" if shares else ""
+    if type(function) in _RANKS and by:
+        return f"{_RANKS[type(function)]} by {by}{within}"
+    if type(function) in _NEIGHBOURS:
+        known = by and set(_given(function)) == {"this"}
+        return (
+            f"{tell(function.this)} {_NEIGHBOURS[type(function)]} by {by}{within}"
+            if known
+            else None
+        )
+    if not isinstance(function, exp.AggFunc) or isinstance(function, exp.Ntile):
+        return None
+    if by:
+        return f"running {tell(function)} by {by}{within}"
+    return f"{tell(function)} of all rows" + (f" with the same {shares}" if shares else "")
+
+
+def _given(node: exp.Expr) -> list[str]:
+    return [name for name, value in node.args.items() if value]
+
 
 Place = Literal["join", "where", "having", "case"]
 

@@ -11,7 +11,7 @@ from sqlwright.local.form.nodes import Aggregate, Column, Select
 from sqlwright.local.form.walking import own, own_tables, selects
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
-from sqlwright.sql.hazards.held import held
+from sqlwright.sql.hazards import held
 from sqlwright.types import Candidate, Note
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from sqlwright.english.requests import ordered_change, without_presentation
 from sqlwright.english.words import singular, split_name
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import Schema
-from sqlwright.sql.pieces.changes import holds_change
+from sqlwright.sql.pieces import holds_change
 from sqlwright.types import Question, Refusal, State
 
 MAX_CHARACTERS = 10_000

@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlwright.database.files.cells.missing import MISSING
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.sql.tokens import quote_text
+
+MISSING = frozenset({
+    "-", "--", "–", "—", ".", "?", "n/a", "#n/a", "na", "n.a.", "nan", "null", "nil", "none",
+    "#null!", "#value!", "#ref!", "#div/0!", "#name?", "#num!", "\\n", "(null)", "(blank)",
+    "missing", "unknown",
+})  # fmt: skip
+"""In small letters. A text alone is no proof: the column's other values are."""
+
 
 WHOLE, BOOLEAN, OTHER, MARK = "i", "b", "x", "m"
 """Shapes of: whole numbers without leading zeros, true and false, texts that are neither number nor

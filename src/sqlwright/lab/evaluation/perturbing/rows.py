@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sqlwright.database.sqlite.written.copies import Filled
+from sqlwright.database.sqlite.copies import Filled
 from sqlwright.lab.evaluation.perturbing.hints import Hints
 from sqlwright.lab.evaluation.perturbing.stored import StoredDatabase, StoredTable
 from sqlwright.schema import ColumnRef, ForeignKey, Schema

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
+from sqlwright.database.sqlite.copies import Opener, write_copy, write_turned
 from sqlwright.database.sqlite.database import SqliteDatabase
-from sqlwright.database.sqlite.written.copies import Opener, write_copy, write_turned
 from sqlwright.lab.evaluation.perturbing.hints import Hints, read_hints
 from sqlwright.lab.evaluation.perturbing.rows import draw_copy
 from sqlwright.lab.evaluation.perturbing.stored import StoredDatabase, read_database

@@ -43,7 +43,7 @@ from sqlwright.messages import LONGEST_REPLY
 from sqlwright.prompts.replies import sql_from
 from sqlwright.protocols import Limits
 from sqlwright.sql.guard import check_query
-from sqlwright.sql.pieces.changes import holds_change
+from sqlwright.sql.pieces import holds_change
 from sqlwright.sql.tokens import UnreadableQuery
 from sqlwright.types import ExecutionResult
 

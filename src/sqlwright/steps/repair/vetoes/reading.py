@@ -18,7 +18,7 @@ from sqlwright.local.form.walking import inside, own, own_tables
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.sql.declared_types import type_class
-from sqlwright.sql.hazards.held import held
+from sqlwright.sql.hazards import held
 from sqlwright.types import Cell, State, ValueMatch, Veto
 from sqlwright.types.stored import Formats
 

@@ -3,22 +3,169 @@ and notes of what is left out."""
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.cells.reading import ColumnReading, Said, lenient, read_columns
 from sqlwright.database.files.corrections import Correction
-from sqlwright.database.files.csv.head import LOOKED_AT, header_line, looks_like_data
-from sqlwright.database.files.csv.lines import left_out
-from sqlwright.database.files.csv.totals import total_rows
 from sqlwright.database.files.encodings import OWN, Encoding, address_of
 from sqlwright.database.files.sources import Source
-from sqlwright.database.files.sums import left_out_totals, unsure_total
+from sqlwright.database.files.sums import LABEL, Row, left_out_totals, totals, unsure_total
 from sqlwright.database.files.table import Doubt, Option, TableFile, size_of, with_types, written
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.sql.dialects import DUCKDB
 from sqlwright.sql.tokens import quote_text
+
+_MOST = 1_000
+"""Rows without what most have that are looked at; where there are more, it says nothing."""
+
+
+def total_rows(
+    connection: DatabaseReader, query: str, readings: Mapping[str, ColumnReading], *, said: bool
+) -> tuple[str, int, list[str]]:
+    """The condition of the rows of totals in a query that gives texts, how many there are, and the
+    names of those that have other numbers. The last row is one if the user has `said` so."""
+    quoted = [DUCKDB.quoted(name) for name in readings]
+    numbers = [
+        one.nearly.replace("{c}", name) or lenient(one.sql(name))
+        for name, one in zip(quoted, readings.values(), strict=True)
+        if one.nearly or one.kind in {"BIGINT", "HUGEINT", "DOUBLE"}
+    ]
+    if not (numbers or said):
+        return "", 0, []
+    most = max((one.filled for one in readings.values()), default=0)
+    full = [name for name, one in zip(quoted, readings.values(), strict=True)
+            if 2 * one.filled > most]  # fmt: skip
+    label = " ".join(
+        f"WHEN regexp_matches({name}, {quote_text(LABEL)}) THEN {name}" for name in quoted
+    )
+    lacks = " OR ".join(f"{name} IS NULL" for name in full) or "false"
+    cells = [f"{name} AS c{at}" for at, name in enumerate(quoted)]
+    made = [f"CAST({number} AS DOUBLE) AS n{at}" for at, number in enumerate(numbers)]
+    told = [f"c{at}" for at in range(len(cells))] + [
+        f"n{at}, coalesce(sum(n{at}) OVER above, 0), coalesce(sum(n{at}) OVER (), 0)"
+        for at in range(len(numbers))
+    ]
+    rows = connection.rows(
+        "SELECT nth, label, lacks, nth = count(*) OVER () AS last, "
+        f"{', '.join(told)} FROM (SELECT row_number() OVER () AS nth, CASE {label} END AS label, "
+        f"{lacks} AS lacks, {', '.join([*cells, *made])} FROM ({query})) WINDOW above AS "
+        "(ORDER BY nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) QUALIFY label IS NOT NULL "
+        f"OR nth = count(*) OVER () OR (lacks AND count(*) FILTER (lacks) OVER () < {_MOST}) "
+        f"ORDER BY nth LIMIT {2 * _MOST}"
+    )
+    texts: dict[int, tuple[object, ...]] = {}
+    looked: list[Row] = []
+    whole: list[float] = []
+    for nth, named, lacking, last, *rest in rows:
+        found = [None if cell is None else float(str(cell)) for cell in rest[len(cells) :]]
+        texts[int(str(nth))] = tuple(rest[: len(cells)])
+        whole = [cell or 0.0 for cell in found[2::3]]
+        before = tuple(cell or 0.0 for cell in found[1::3])
+        looked.append(
+            Row(
+                int(str(nth)),
+                str(named or ""),
+                bool(lacking),
+                bool(last),
+                tuple(found[::3]),
+                before,
+            )
+        )
+    taken, unsure = totals(looked, whole)
+    if said:
+        taken, unsure = looked[-1:], []
+    conditions = {" AND ".join(_same(quoted, texts[one.nth])) for one in taken}
+    return " OR ".join(f"({one})" for one in conditions), len(taken), [one.label for one in unsure]
+
+
+def _same(quoted: list[str], cells: tuple[object, ...]) -> Iterator[str]:
+    for name, cell in zip(quoted, cells, strict=True):
+        yield f"{name} IS NOT DISTINCT FROM {'NULL' if cell is None else quote_text(str(cell))}"
+
+
+def left_out(connection: DatabaseReader, made: TableFile) -> Iterator[str]:
+    """A note of the lines that are left out, if any are."""
+    read = made.query(store_rejects=True, rejects_table="left_out")
+    list(connection.rows(f"SELECT count(COLUMNS(*)) FROM ({read})"))
+    ((count, first),) = connection.rows(
+        "SELECT count(DISTINCT (file_id, line)), min(line) FROM left_out"
+    )
+    lines = int(str(count))
+    if lines == 1:
+        yield f"1 line that doesn't fit its columns is left out: line {int(str(first))}."
+    elif lines:
+        yield (
+            f"{lines:,} lines that don't fit its columns are left out, "
+            f"the first is line {int(str(first))}."
+        )
+
+
+LOOKED_AT = 60
+"""Lines at the beginning in which the header has to be."""
+
+
+def header_line(lines: Sequence[str | None], delimiter: str, quote: str) -> int | None:
+    """The number of lines before the first that is about as wide as the widest, and says words
+    alone; None where there is no such line."""
+    if len(delimiter) != 1 or len(quote) != 1:
+        return None
+    rows = [_cells(line, delimiter, quote) for line in lines]
+    counts = [sum(map(bool, row)) for row in rows]
+    widest = max(counts, default=0)
+    at = next((n for n, count in enumerate(counts) if 2 * count > widest), None)
+    if at is None or widest < 2 or any(map(_is_number, rows[at])):
+        return None
+    return at
+
+
+_NOUNS = frozenset({
+    "name", "id", "code", "key", "title", "type", "kind", "class", "group", "category",
+    "status", "state", "date", "day", "month", "year", "time", "city", "town", "country",
+    "region", "address", "street", "email", "phone", "zip", "first", "last", "surname",
+    "person", "customer", "client", "company", "product", "item", "article", "department",
+    "team", "role", "language", "description", "comment", "note", "text", "word", "value",
+    "label", "tag", "color", "colour", "url", "link", "file", "source", "target", "from", "to",
+    "question", "answer", "artist", "author", "genre", "capital", "continent", "firma", "ort",
+    "stadt", "land", "nachname", "vorname", "straße", "kunde", "nom", "prénom", "ville", "pays",
+    "nombre", "ciudad", "país", "naam", "stad",
+})  # fmt: skip
+"""Words that name columns and are hardly ever values."""
+
+
+def looks_like_data(names: Sequence[str], rows: Iterable[Sequence[object]]) -> bool:
+    """True if no name is written in another way than the cells of its column: as many words, the
+    same signs, the same small and large letters; and none is a word for a column."""
+    if _NOUNS & {word for name in names for word in re.split(r"[\W_]+", name.lower())}:
+        return False
+    columns = [{_manner(str(cell)) for cell in cells if cell} for cells in zip(*rows, strict=True)]
+    return bool(columns) and all(
+        not cells or _manner(name) in cells for name, cells in zip(names, columns, strict=True)
+    )
+
+
+def _manner(text: str) -> str:
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", _case, text))
+
+
+def _case(word: re.Match[str]) -> str:
+    return "A" if word[0].isupper() else "Aa" if word[0].istitle() else "a"
+
+
+def _cells(line: str | None, delimiter: str, quote: str) -> list[str]:
+    try:
+        rows = list(csv.reader([line or ""], delimiter=delimiter, quotechar=quote))
+    except csv.Error:
+        return []
+    return [cell.strip() for cell in rows[0]] if rows else []
+
+
+def _is_number(cell: str) -> bool:
+    return bool(cell) and not any(letter.isalpha() for letter in cell)
+
 
 WHOLE_BYTES = 128 * 1024 * 1024
 """Bytes of a table's files that are read whole, to find the types of its columns and the lines that
