@@ -31,16 +31,17 @@ from sqlwright.local.form import nodes as f
 from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.form.walking import exchanged, selects
 from sqlwright.local.form.write.sql import write_sql
+from sqlwright.local.form.written import WrittenForm
 from sqlwright.local.models import EmbeddedModels
+from sqlwright.local.steps.critic import CriticSelection
+from sqlwright.local.steps.execution_guided import ExecutionGuidedRepair
+from sqlwright.local.steps.generation import EmbeddedGeneration
+from sqlwright.local.steps.linking import EmbeddedLinking
+from sqlwright.local.steps.veto import VetoRepair
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Limits, Run, Workspace
 from sqlwright.schema import Schema, SchemaView
-from sqlwright.steps.generation.embedded import EmbeddedGeneration
-from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
-from sqlwright.steps.repair.veto import VetoRepair
 from sqlwright.steps.retrieval.values import ValueRetrieval
-from sqlwright.steps.schema_linking.embedded import EmbeddedLinking
-from sqlwright.steps.selection.critic import CriticSelection
 from sqlwright.types import Candidate, Question, State
 
 READ = (ValueRetrieval(), EmbeddedLinking())
@@ -106,7 +107,9 @@ def shown(
     """What is shown of a query as the only candidate and as the first of a beam."""
     top = max((one.score for one in beam), default=-0.5)
     schema = context.workspace.schema
-    first = Candidate(sql, "generation.embedded", score=top + 0.5, form=read_sql(sql, schema))
+    first = Candidate(
+        sql, "generation.embedded", score=top + 0.5, form=WrittenForm(read_sql(sql, schema))
+    )
     from sqlwright.candidates import grounded
 
     first = grounded(first, state.values, schema)

@@ -27,7 +27,7 @@ from typing import Any, cast
 from benchmarks.large_schema import COLUMNS, make_large_schema
 from benchmarks.setting import load_average, questions_about
 
-from sqlwright.local.embedder.prepared import PreparedVectors
+from sqlwright.indexes.text_vectors import PreparedVectors
 from sqlwright.local.linker.linker import Linker
 from sqlwright.local.models import load
 from sqlwright.prepare import Progress, open_workspace, prepare

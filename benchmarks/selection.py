@@ -34,11 +34,11 @@ from sqlwright.lab.evaluation.intervals import PairedDifference, Share
 from sqlwright.lab.evaluation.rules.spider import orders, spider_match
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
+from sqlwright.local.steps.critic import CriticSelection
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.protocols import Context, Run, Step
 from sqlwright.session import Session
 from sqlwright.steps.selection.by_chance import ByChance
-from sqlwright.steps.selection.critic import CriticSelection
 from sqlwright.steps.selection.independent import Independent
 from sqlwright.steps.selection.largest_cluster import LargestCluster
 from sqlwright.steps.selection.multi_sample import MultiSample

@@ -22,7 +22,6 @@ from sqlwright.candidates import (
     deduplicate,
     execute,
     facts_of,
-    form_of,
     group_by_result,
     history,
     is_empty_answer,
@@ -34,6 +33,7 @@ from sqlwright.candidates import (
     valid,
 )
 from sqlwright.local.form.read.sql import read_sql
+from sqlwright.local.form.written import WrittenForm, form_of
 from sqlwright.presentation.answer import candidate_to_dict
 from sqlwright.protocols import Run, Workspace
 from sqlwright.types import Candidate, Cell, ExecutionError, ExecutionResult
@@ -268,11 +268,11 @@ def test_each_candidate_has_the_place_of_the_first_with_its_result() -> None:
 
 def test_an_authors_form_is_read_in_the_place_of_the_text(shop_workspace: Workspace) -> None:
     schema = shop_workspace.schema
-    form = read_sql("SELECT name FROM customers WHERE city = 'Rome'", schema)
+    form = WrittenForm(read_sql("SELECT name FROM customers WHERE city = 'Rome'", schema))
     said = facts_of(replace(candidate("SELECT 1"), form=form), schema)
     assert said is not None
     assert said.texts == {"Rome"}
-    assert form_of(replace(candidate("SELECT 1"), form=form), schema) is form
+    assert form_of(replace(candidate("SELECT 1"), form=form), schema) is form.query
     by_text = facts_of(candidate("SELECT name FROM customers"), schema)
     assert by_text is not None
     assert by_text.tables == ("customers",)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sqlwright.errors import WorkspaceError as WorkspaceError
     from sqlwright.events import Event as Event
     from sqlwright.events import EventSink as EventSink
+    from sqlwright.lab.comparison.asking import compare as compare
     from sqlwright.lab.comparison.records import ComparedRecipe as ComparedRecipe
     from sqlwright.lab.comparison.records import Comparison as Comparison
     from sqlwright.lab.comparison.records import QueryDifference as QueryDifference
@@ -101,6 +102,7 @@ _PLACES = {
     "ColumnExamples": "sqlwright.types",
     "ColumnLink": "sqlwright.types",
     "ColumnRef": "sqlwright.schema",
+    "compare": "sqlwright.lab.comparison.asking",
     "ComparedRecipe": "sqlwright.lab.comparison.records",
     "Comparison": "sqlwright.lab.comparison.records",
     "ConfigError": "sqlwright.errors",

@@ -26,10 +26,10 @@ from sqlwright.database import check_address
 from sqlwright.database.address import parse_address
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions
-from sqlwright.local.models import EmbeddedModels
 from sqlwright.messages import Privacy
 from sqlwright.prepare import prepared_folder
 from sqlwright.protocols import Limits
+from sqlwright.protocols.embedded import embedded_models
 from sqlwright.recipes.loading import load_recipe
 from sqlwright.recipes.registry import default_recipe
 from sqlwright.session import Session
@@ -38,7 +38,7 @@ from sqlwright.settings.loading import prepares
 from sqlwright.settings.scan import limits_with
 from sqlwright.spending import Budget, Worth, parse_budget, parse_worth
 
-__all__ = ["EmbeddedModels", "Session", "open"]
+__all__ = ["Session", "open"]
 
 AnyBudget = Annotated[
     str | Budget, Words("an amount in a text, such as '$0.05, 20 calls', or a Budget")
@@ -123,7 +123,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     chosen = str(recipe) or default_recipe(options.model)
     loaded = load_recipe(chosen, overrides, allow_code=allow_code)
     chosen_models = Models(
-        ChainMap(cast("Any", models or {}), cast("Any", EmbeddedModels())),
+        ChainMap(cast("Any", models or {}), cast("Any", embedded_models())),
         options,
         environ=os.environ if environ is None else environ,
         cache=place / "replies" / prepared_folder(address).name,

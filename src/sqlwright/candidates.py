@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from uuid import UUID
 
 from sqlwright.errors import UnsupportedQuery
@@ -35,9 +35,6 @@ from sqlwright.sql.pieces import pieces
 from sqlwright.sql.reading import columns_used, compared_texts, has_order_by, read_facts
 from sqlwright.sql.shape.spelling import respelled
 from sqlwright.types import Candidate, Cell, ExecutionResult, Note, ValueMatch
-
-if TYPE_CHECKING:
-    from sqlwright.local.form.nodes import Query
 
 DIGITS = 9
 """Significant digits two numbers must share to be equal; chosen."""
@@ -215,24 +212,12 @@ def grounded(candidate: Candidate, values: Iterable[ValueMatch], schema: Schema)
     )
 
 
-def form_of(candidate: Candidate, schema: Schema) -> Query:
-    """The candidate's form: its author's, else read from its text. Raises UnsupportedQuery
-    where the form can't express the query."""
-    if candidate.form is not None:
-        return candidate.form
-    from sqlwright.local.form.read.sql import read_sql
-
-    return read_sql(candidate.sql, schema)
-
-
 def facts_of(candidate: Candidate, schema: Schema) -> QueryFacts | None:
     """The facts of the candidate's query: from its author's form, else from its text; None when the
     text is no query."""
     if candidate.form is not None:
-        from sqlwright.local.form.facts import form_facts
-
         try:
-            return form_facts(candidate.form, schema)
+            return candidate.form.facts(schema)
         except UnsupportedQuery:
             pass  # over another schema than the author's no keys may join its tables
     return read_facts(candidate.sql, schema)

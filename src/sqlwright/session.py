@@ -7,7 +7,7 @@ kept for the next ones. When the data has changed meanwhile, it is opened afresh
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import asdict, replace
@@ -19,7 +19,6 @@ from annotated_types import Predicate
 
 from sqlwright.boundary.arguments import (
     AnyPath,
-    Names,
     Natural,
     Positive,
     Unicode,
@@ -33,13 +32,12 @@ from sqlwright.confidence.own import CalibrationReport
 from sqlwright.confidence.refitting import GoldenQuestion
 from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import ChoiceMade, EventSink, no_events
-from sqlwright.lab.comparison.records import Comparison
 from sqlwright.llm.models import Models
-from sqlwright.local.models import embedded_digest
 from sqlwright.prepare import open_workspace, prepared_folder
 from sqlwright.prepare.calibrations import OWN_FILE, KeptCalibrations
 from sqlwright.prepare.notes import gone_note
 from sqlwright.protocols import ModelsByRole, Run, Workspace
+from sqlwright.protocols.embedded import embedded_digest
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import chosen_answer, never_begun, query_answer
 from sqlwright.running.calibrating import Asker, Progress, calibrated
@@ -50,10 +48,6 @@ from sqlwright.running.trace import Recording
 from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.types import Answer, Question, State, Turn
 
-Overrides = Annotated[
-    Mapping[str, Sequence[str]] | None,
-    Words("a mapping from recipes to lists of texts, or None"),
-]
 OnEvent = Annotated[EventSink, Predicate(takes_one), Words("a function that takes an event")]
 
 
@@ -231,52 +225,6 @@ class Session:
 
     sql = run_sql
 
-    @checked
-    def compare(
-        self,
-        question: Unicode,
-        recipes: Names,
-        *,
-        overrides: Sequence[str] = (),
-        overrides_of: Overrides = None,
-        evidence: Unicode = "",
-        seconds: Positive | None = None,
-        on_event: OnEvent = no_events,
-        cancelled: threading.Event | None = None,
-        allow_code: bool = False,
-    ) -> Comparison:
-        """Ask a question by several recipes, one after the other, and compare what they did.
-
-        `recipes` are names of shipped recipes or paths. `overrides` change options of all of them,
-        `overrides_of` those of the one that they stand under. Budget and seconds are each recipe's.
-        A recipe that can't be asked is in the comparison with the reason.
-
-        Raises as `ask` does, and ConfigError for a recipe that doesn't fit or if none could be
-        asked.
-        """
-        from sqlwright.lab.comparison.asking import compare, load_recipes
-
-        loaded = load_recipes(recipes, overrides, overrides_of, allow_code=allow_code)
-        halt = threading.Event() if cancelled is None else cancelled
-
-        def check(recipe: Recipe) -> None:
-            for name in recipe.asked_of(self.models):
-                self.models[name or "llm"]
-
-        def ask(recipe: Recipe) -> tuple[Answer, State]:
-            return self._by(recipe).run(
-                question, evidence=evidence, seconds=seconds, on_event=on_event, cancelled=halt
-            )
-
-        return compare(
-            Question(question, evidence),
-            loaded,
-            check=check,
-            ask=ask,
-            schema=lambda: self.workspace.schema,
-            stopped=halt.is_set,
-        )
-
     def warm(
         self, *, on_event: EventSink = no_events, cancelled: threading.Event | None = None
     ) -> None:
@@ -311,7 +259,7 @@ class Session:
     ) -> None:
         self.close()
 
-    def _by(self, recipe: Recipe) -> Session:
+    def by(self, recipe: Recipe) -> Session:
         """A session over the same open database and models that answers by another recipe."""
         other = copy(self)
         other.recipe = recipe

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlwright.local.accounting.account import GRAVE, account
-from sqlwright.local.accounting.said import Said
+from sqlwright.local.left_out.account import GRAVE, account
+from sqlwright.local.left_out.said import Said
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import SchemaView

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from sqlwright.api import Session
 from sqlwright.cli.views.compare.lines import comparison_lines
+from sqlwright.lab.comparison.asking import compare
 from sqlwright.lab.comparison.records import Comparison
 from tests.cli import hostile
 from tests.cli.conftest import Outcome
@@ -144,7 +145,8 @@ def told(open_scripted: Callable[..., Session]) -> Comparison:
         "SELECT city FROM customers WHERE country = 'Germany'",
         environ={},
     )
-    return session.compare(
+    return compare(
+        session,
         "Which customers are from Germany?",
         ["local", "local-unscored", "baseline"],
         overrides_of={"baseline": ["generation.direct.sampling.model=openai/none"]},
@@ -166,7 +168,7 @@ def test_hostile_text_is_harmless(open_scripted: Callable[..., Session]) -> None
         short = text[:500].encode("utf-8", "replace").decode("utf-8")
         literal = short.replace("'", "''").replace("\0", "")
         session = open_scripted(f"SELECT '{literal}' AS \"{literal.replace(chr(34), '')}x\"")
-        told = session.compare(short, ["local", "local-unscored"], evidence=short)
+        told = compare(session, short, ["local", "local-unscored"], evidence=short)
         assert not hostile.acting(rendered(comparison_lines(told, look(100)), 100)) - {"\n"}
         assert not hostile.acting(told.to_html()) - {"\n", "\t"}
         session.close()

@@ -8,6 +8,7 @@ from sqlwright.api import Session
 from sqlwright.cli import failure
 from sqlwright.cli.views.chat import HELP
 from sqlwright.errors import SqlwrightError
+from sqlwright.lab.comparison.asking import compare
 from sqlwright.presentation.answer import answer_to_dict, candidate_to_dict
 from sqlwright.types import Answer, Refusal
 from tests.cli.reference import FILE, current, reference
@@ -65,7 +66,7 @@ def test_every_key_of_a_comparison_is_documented(
     open_scripted: Callable[..., Session],
 ) -> None:
     section = FILE.read_text("utf-8").partition("## Comparing recipes")[2].partition("\n## ")[0]
-    told = open_scripted("SELECT name FROM customers").compare("Who is there?", ["local"])
+    told = compare(open_scripted("SELECT name FROM customers"), "Who is there?", ["local"])
     whole = told.to_dict()
     keys = {*whole, *whole["recipes"][0], *whole["recipes"][0]["stages"][0]}
     known = {*candidate_to_dict(told.recipes[0].candidates[0])}

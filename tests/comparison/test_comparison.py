@@ -18,6 +18,7 @@ from sqlwright.cli.views.compare.lines import comparison_lines
 from sqlwright.errors import ConfigError, UserError
 from sqlwright.events import Event, RunStarted
 from sqlwright.lab.comparison.as_json import comparison_to_dict
+from sqlwright.lab.comparison.asking import compare
 from sqlwright.lab.comparison.records import Comparison
 from sqlwright.lab.comparison.words import also_wrote, headline
 from sqlwright.llm.scripted import Script, ScriptedModel, When
@@ -51,7 +52,7 @@ def test_recipes_are_asked_in_order_over_one_database(open_scripted: Open) -> No
     session = open_scripted(models=models(SAME, NAMES, CITIES), record=False)
     seen: list[Event] = []
     before = session.workspace
-    told = session.compare(QUESTION, ["local", "baseline"], on_event=seen.append)
+    told = compare(session, QUESTION, ["local", "baseline"], on_event=seen.append)
     started = [str(one.recipe["name"]) for one in seen if isinstance(one, RunStarted)]
     assert started == ["local", "baseline"]
     assert session.workspace is before
@@ -66,8 +67,10 @@ def test_recipes_are_asked_in_order_over_one_database(open_scripted: Open) -> No
 def test_results_that_differ_have_letters_and_the_queries_their_differences(
     open_scripted: Open,
 ) -> None:
-    told = open_scripted(models=models(CITIES, NAMES, CITIES)).compare(
-        QUESTION, ["local", "baseline", "local-unscored"]
+    told = compare(
+        open_scripted(models=models(CITIES, NAMES, CITIES)),
+        QUESTION,
+        ["local", "baseline", "local-unscored"],
     )
     assert told.results == (("local", "local-unscored"), ("baseline",))
     assert [told.letter(one.name) for one in told.recipes] == ["A", "B", "A"]
@@ -86,8 +89,10 @@ def test_results_that_differ_have_letters_and_the_queries_their_differences(
 def test_a_recipe_that_needs_a_model_is_told_and_the_others_are_compared(
     open_scripted: Open,
 ) -> None:
-    told = open_scripted(models=scripted_embedded(NAMES)).compare(
-        QUESTION, ["baseline", "local", "local-unscored"]
+    told = compare(
+        open_scripted(models=scripted_embedded(NAMES)),
+        QUESTION,
+        ["baseline", "local", "local-unscored"],
     )
     first, *others = told.recipes
     assert first.status == "not_asked"
@@ -99,13 +104,13 @@ def test_a_recipe_that_needs_a_model_is_told_and_the_others_are_compared(
 
 def test_nothing_is_compared_where_no_recipe_can_be_asked(open_scripted: Open) -> None:
     with pytest.raises(ConfigError, match="none was named"):
-        open_scripted(models=scripted_embedded(NAMES)).compare(QUESTION, ["baseline", "chase"])
+        compare(open_scripted(models=scripted_embedded(NAMES)), QUESTION, ["baseline", "chase"])
 
 
 def test_a_recipe_that_fails_is_told_and_the_others_go_on(open_scripted: Open) -> None:
     silent = ScriptedModel(Script(otherwise=Missing("endpoint", "the server is down")))
     given = {**scripted_models(NAMES), "llm": silent}
-    told = open_scripted(models=given, stand_in=False).compare(QUESTION, ["baseline", "local"])
+    told = compare(open_scripted(models=given, stand_in=False), QUESTION, ["baseline", "local"])
     assert [one.status for one in told.recipes] == ["failed", "answered"]
     assert told.recipes[0].answer is not None
     assert told.recipes[0].answer.message
@@ -115,7 +120,7 @@ def test_a_recipe_that_fails_is_told_and_the_others_go_on(open_scripted: Open) -
 
 def test_every_stage_tells_what_it_did_and_took(open_scripted: Open) -> None:
     session = open_scripted(models=models(BROKEN, NAMES))
-    told = session.compare(QUESTION, ["local", "chess-ir-ss-cg"])
+    told = compare(session, QUESTION, ["local", "chess-ir-ss-cg"])
     local, chess = told.recipes
     assert [stage.stage for stage in chess.stages] == [
         "retrieval", "schema_linking", "generation", "repair", "selection",
@@ -146,7 +151,7 @@ def test_a_narrowed_schema_is_told(open_scripted: Open) -> None:
         otherwise="I would rather not.",
     )
     given = {**scripted_models(NAMES), "llm": ScriptedModel(script)}
-    told = open_scripted(models=given).compare(QUESTION, ["chess-ir-ss-cg"])
+    told = compare(open_scripted(models=given), QUESTION, ["chess-ir-ss-cg"])
     linked = told.recipes[0].linked
     assert linked is not None
     assert linked.tables == ("customers",)
@@ -170,12 +175,13 @@ def test_what_does_not_fit_is_told_before_anything_is_asked(
     seen: list[Event] = []
     session = open_scripted(models=models(NAMES, NAMES))
     with pytest.raises(UserError, match=says):
-        session.compare(QUESTION, recipes, on_event=seen.append, **options)
+        compare(session, QUESTION, recipes, on_event=seen.append, **options)
     assert seen == []
 
 
 def test_settings_are_of_all_recipes_or_of_one(open_scripted: Open) -> None:
-    told = open_scripted(models=models(NAMES, NAMES, CITIES, SAME)).compare(
+    told = compare(
+        open_scripted(models=models(NAMES, NAMES, CITIES, SAME)),
         QUESTION,
         ["local", "local-unscored"],
         overrides=["generation.embedded.beam=2"],
@@ -201,7 +207,7 @@ def test_a_budget_is_each_recipes(database_files: dict[str, Path], tmp_path: Pat
             home=tmp_path / "home",
         ) as session,
     ):
-        told = session.compare(QUESTION, ["chess-ir-ss-cg", "baseline"])
+        told = compare(session, QUESTION, ["chess-ir-ss-cg", "baseline"])
     calls = [one.answer.usage.calls for one in told.recipes if one.answer is not None]
     assert calls == [2, 1]
     for one in told.recipes:
@@ -216,8 +222,12 @@ def test_what_was_asked_before_it_was_stopped_stays(open_scripted: Open) -> None
         if isinstance(event, RunStarted):
             halt.set()
 
-    told = open_scripted(models=models(NAMES, NAMES)).compare(
-        QUESTION, ["local", "baseline"], on_event=stop, cancelled=halt
+    told = compare(
+        open_scripted(models=models(NAMES, NAMES)),
+        QUESTION,
+        ["local", "baseline"],
+        on_event=stop,
+        cancelled=halt,
     )
     assert told.recipes[0].answer is not None
     assert told.recipes[1].status == "not_asked"
@@ -228,8 +238,11 @@ def test_candidates_with_the_same_result_are_one_cluster_and_one_is_chosen(
     open_scripted: Open,
 ) -> None:
     """Samples that agree may have the same identity; only one cluster is the chosen one."""
-    told = open_scripted(models=models(NAMES, NAMES)).compare(
-        QUESTION, ["chase"], overrides=["samples.count=2"]
+    told = compare(
+        open_scripted(models=models(NAMES, NAMES)),
+        QUESTION,
+        ["chase"],
+        overrides=["samples.count=2"],
     )
     (chase,) = told.recipes
     assert sum(len(one.candidates) for one in chase.clusters) == len(chase.candidates) == 6
@@ -263,8 +276,8 @@ def test_what_only_one_paper_does_is_told_as_what_it_is(open_scripted: Open) -> 
         "schema_linking.summarise_tables.columns=0", "schema_linking.entities.columns=0",
         "schema_linking.entities.least=2",
     ]  # fmt: skip
-    told = open_scripted(models=given).compare(
-        QUESTION, ["mag", "msc"], overrides_of={"mag": overrides}
+    told = compare(
+        open_scripted(models=given), QUESTION, ["mag", "msc"], overrides_of={"mag": overrides}
     )
     mag, msc = json.loads(told.to_json())["recipes"]
     assert mag["linked"]["summaries"] == [{"table": "customers", "text": "Those who buy."}]
@@ -298,8 +311,11 @@ def printed(told: Comparison, width: int = 200) -> list[str]:
 
 
 def compared(open_scripted: Open) -> Comparison:
-    return open_scripted(models=models(BROKEN, CITIES, NAMES)).compare(
-        QUESTION, ["local", "chess-ir-ss-cg", "chase"], overrides_of={"chase": ["samples.count=1"]}
+    return compare(
+        open_scripted(models=models(BROKEN, CITIES, NAMES)),
+        QUESTION,
+        ["local", "chess-ir-ss-cg", "chase"],
+        overrides_of={"chase": ["samples.count=1"]},
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from sqlwright import api
+from sqlwright.lab.comparison.asking import compare
 from tests.comparison.test_comparison import BROKEN, CITIES, NAMES, QUESTION, models
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
@@ -87,7 +88,8 @@ def file(database_files: dict[str, Path], tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("page")
     given = {"models": models(BROKEN, CITIES, NAMES), "environ": {}, "home": folder}
     with api.open(database_files["shop"], **given) as session:
-        told = session.compare(
+        told = compare(
+            session,
             f"{QUESTION} {'a_very_long_word_' * 12}",
             ["local", "local-unscored", "chess-ir-ss-cg", "chase", "baseline"],
             overrides_of={

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import WorkspaceError
-from sqlwright.local.embedder.prepared import open_file
+from sqlwright.indexes.text_vectors import open_file
 from sqlwright.prepare import open_workspace, prepare, prepared_folder
 
 WORK = (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sqlwright.errors import Cancelled
-from sqlwright.local.embedder.prepared import KeptVectors, file_content, open_file, text_keys
+from sqlwright.indexes.text_vectors import KeptVectors, file_content, open_file, text_keys
 from sqlwright.local.linker.linker import Linker
 from sqlwright.local.models import load
 from sqlwright.local.question.schema import schema_texts

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sqlwright.errors import Cancelled
-from sqlwright.local.embedder.prepared import KeptVectors, open_file, text_keys
+from sqlwright.indexes.text_vectors import KeptVectors, open_file, text_keys
 from sqlwright.prepare import prepare, purge
 from sqlwright.prepare.build import Progress
 from sqlwright.protocols import Run

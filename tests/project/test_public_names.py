@@ -78,7 +78,7 @@ def test_every_name_is_there_and_in_the_table() -> None:
         sqlwright.Session.ask,
         sqlwright.Session.choose,
         sqlwright.Session.run,
-        sqlwright.Session.compare,
+        sqlwright.compare,
         sqlwright.Session.run_sql,
         sqlwright.Session.warm,
         sqlwright.Step.__call__,

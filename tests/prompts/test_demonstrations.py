@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sqlwright.local.left_out.checks import findings
 from sqlwright.messages import Text
 from sqlwright.prepare import open_workspace
 from sqlwright.prompts.cells import render_result
@@ -23,7 +24,6 @@ from sqlwright.prompts.demonstrations import (
     texts,
 )
 from sqlwright.sql.reading import tables_used
-from sqlwright.steps.repair.checks import findings
 from sqlwright.types import Candidate, ExecutionResult
 
 SUB_QUESTIONS = ("sub_sql_first", "sub_sql_next")

@@ -10,13 +10,13 @@ import pytest
 import yaml
 
 from sqlwright.errors import ConfigError
+from sqlwright.local.steps.generation import EmbeddedGeneration
 from sqlwright.protocols import Step
 from sqlwright.recipes.loading import load_recipe, parse_recipe, recipe_names
 from sqlwright.recipes.overrides import parse_override
 from sqlwright.running import combinators
 from sqlwright.running.combinators import NamedStep, leaves
 from sqlwright.steps.generation.direct import DirectGeneration
-from sqlwright.steps.generation.embedded import EmbeddedGeneration
 from sqlwright.steps.retrieval.extract_keywords import ExtractKeywords
 from sqlwright.steps.schema_linking.by_group import ByGroup
 
@@ -218,7 +218,7 @@ def test_a_file_too_large_for_a_recipe_is_refused(tmp_path: Path) -> None:
 
 
 def test_code_runs_only_when_it_is_allowed() -> None:
-    path = "sqlwright.steps.generation.embedded:EmbeddedGeneration"
+    path = "sqlwright.local.steps.generation:EmbeddedGeneration"
     steps = f"\n  - retrieval.values\n  - {path}: {{beam: 3}}\n"
     with pytest.raises(ConfigError, match="code outside the registry"):
         parse_recipe(recipe_text(steps))

@@ -15,13 +15,13 @@ from sqlwright.errors import (
     ModelUnavailable,
     SqlwrightError,
 )
+from sqlwright.local.steps.execution_guided import ExecutionGuidedRepair
 from sqlwright.protocols import Context, Limits, Run, Step, Workspace
 from sqlwright.running.combinators import named, sequence
 from sqlwright.running.control_flow import parallel
 from sqlwright.running.pipeline import GRACE, Pipeline
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.reading import is_query
-from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.selection.first_valid import FirstValid
 from sqlwright.types import Answer, Basis, Candidate, Note, Question, Refusal, State, ValueMatch
 

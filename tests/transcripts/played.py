@@ -16,10 +16,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from sqlwright.api import EmbeddedModels
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import rows_digest
 from sqlwright.llm.models import Models
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.messages import Capabilities, Request, Sample
 from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Run

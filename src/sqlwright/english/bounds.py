@@ -1,12 +1,14 @@
-"""Words that make a time a bound: before it, behind it, and between the two ends of a range."""
+"""Words that make a time a bound: before it, behind it, and between the two ends of a range; and
+phrases that compare with an amount."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
-from sqlwright.english.cues import one_of
-from sqlwright.english.vocabulary import MONTHS
+from sqlwright.english.cues import COMPARATIVES, one_of, whole_words
+from sqlwright.english.vocabulary import MONTHS, NUMBERS
 
 Bound = Literal["<", ">", "<=", ">="]
 
@@ -103,3 +105,26 @@ def range_opens(text: str, start: int, between: str) -> int | None:
         return opened.start() if opened else start
     enclosed = _BETWEEN.search(text[:start])
     return enclosed.start() if enclosed and _AND.fullmatch(between) else None
+
+
+MORE = one_of({*COMPARATIVES, "more", "less", "fewer", "greater", "lighter"})
+NUMBER_WORD = one_of(NUMBERS)
+AMOUNT = rf"(?:[$£€]?\s?\d[\d.,]*|{NUMBER_WORD})"
+MEASURE = rf"(?:(?:the|an?|its|their|his|her|our)\s+)*(?:{AMOUNT}|average|avg|mean|median)"
+
+_OF_AMOUNTS = (
+    # Than a thing with a name is a comparison of groups, which a query shows side by side.
+    whole_words(rf"(?:{MORE})(?:\s+[\w'’-]+){{0,3}}?\s+than(?!\s+(?:the\s+)?(?-i:[A-Z]))"),
+    whole_words(rf"at (?:least|most)(?=\s+{AMOUNT}|\s+as\b|\s+twice\b)(?!\s+(?:one|1)\b)"),
+    whole_words(rf"(?:above|below|over|under|exceed(?:s|ed|ing)?|beyond|up to)(?=\s+{MEASURE})"),
+    whole_words(r"between(?=\s+[^\s]*\d[^\s]*\s+and\s+[^\s]*\d)"),
+    whole_words(rf"{AMOUNT}\s+(?:\w+\s+)?(?:or|and)\s+(?:{MORE}|above|over|up|below|under)"),
+    whole_words(rf"(?:a )?(?:minimum|maximum) of(?=\s+{AMOUNT})"),
+)
+"""Phrases that ask for a comparison with an amount."""
+
+
+def bound_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The places of the phrases that ask for a comparison with an amount."""
+    for shape in _OF_AMOUNTS:
+        yield from (match.span() for match in shape.finditer(text))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
 
 from sqlwright.errors import ModelUnavailable
 from sqlwright.indexes.descriptions import (
@@ -20,7 +19,7 @@ from sqlwright.indexes.descriptions import (
 )
 from sqlwright.prepare.storage.paths import write_private
 from sqlwright.prepare.texts import remembering
-from sqlwright.protocols import Embedder
+from sqlwright.protocols.embedded import embedded_embedder
 from sqlwright.schema import Schema
 
 _NAME = "descriptions-{}"
@@ -43,10 +42,8 @@ def embed_descriptions(
     stored = _place(folder, schema)
     if stored is None:
         return None
-    from sqlwright.local.models import load
-
     try:
-        embedder = cast("Embedder", load("embedder"))
+        embedder = embedded_embedder()
     except ModelUnavailable:
         return None
     if stored.load(embedder) is None:

@@ -10,14 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from sqlwright.errors import ModelUnavailable
-from sqlwright.indexes.values.index import open_value_index
-from sqlwright.indexes.vectors import MOST_CHARACTERS, MOST_VALUES
-from sqlwright.local.embedder.prepared import (
+from sqlwright.indexes.text_vectors import (
     PROBE,
     KeptVectors,
     Keys,
@@ -27,7 +24,8 @@ from sqlwright.local.embedder.prepared import (
     open_file,
     text_keys,
 )
-from sqlwright.local.question.schema import schema_texts
+from sqlwright.indexes.values.index import open_value_index
+from sqlwright.indexes.vectors import MOST_CHARACTERS, MOST_VALUES
 from sqlwright.prepare.storage.manifest import read_manifest
 from sqlwright.prepare.storage.paths import (
     STAGES,
@@ -38,6 +36,7 @@ from sqlwright.prepare.storage.paths import (
     write_private,
 )
 from sqlwright.protocols import Embedder, FloatArray
+from sqlwright.protocols.embedded import embedded_embedder, embedder_digest, schema_texts
 from sqlwright.schema import Schema
 
 CHUNK = 1_024
@@ -68,7 +67,7 @@ def embed_texts(folder: Path, schema: Schema, progress: Callable[[int, int], Non
     raises ends the work, and the next call goes on from there. Without the model nothing is done:
     then texts are embedded when they are needed. Raises WorkspaceError.
     """
-    _keep(folder, TEXTS, schema_texts(schema).texts, progress)
+    _keep(folder, TEXTS, schema_texts(schema), progress)
 
 
 def embed_values(folder: Path, asked: bool, progress: Callable[[int, int], None]) -> None:
@@ -88,16 +87,14 @@ def _keep(
     folder: Path, name: str, texts: Sequence[str], progress: Callable[[int, int], None]
 ) -> None:
     """Have exactly the vectors of these texts in a file."""
-    from sqlwright.local.models import load, weights_digest
-
-    keys, model = text_keys(texts), weights_digest("embedder")
+    keys, model = text_keys(texts), embedder_digest()
     kept = open_file(folder / name)
     if kept is not None and kept.model != model:
         kept = None
     if kept is not None and np.array_equal(kept.keys, np.unique(keys)):
         return
     try:
-        embedder = cast("Embedder", load("embedder"))
+        embedder = embedded_embedder()
     except ModelUnavailable:
         return
     make_private(folder / STAGES)

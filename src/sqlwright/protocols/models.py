@@ -20,8 +20,8 @@ from sqlwright.types import Candidate, ColumnLink, Question, State, TableLink, V
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sqlwright.local.form.nodes import Query
     from sqlwright.protocols import Run
+    from sqlwright.types.candidates import Form
     from sqlwright.types.stored import Formats
 
 FloatArray = npt.NDArray[np.float32]
@@ -54,7 +54,7 @@ class Parsed:
     columns: tuple[ColumnRef, ...] = ()
     tables: tuple[str, ...] = ()
     values: tuple[ValueMatch, ...] = ()
-    form: Query | None = None
+    form: Form | None = None
     """The query without its joins, as the parser built it; None where it wrote text."""
 
 
@@ -106,7 +106,7 @@ class EmbedderGate(Protocol):
 @runtime_checkable
 class KeptTexts(Protocol):
     """The vectors of a database's names and descriptions that preparing it left.
-    Implementation: `local.embedder.prepared.PreparedVectors`."""
+    Implementation: `indexes.text_vectors.PreparedVectors`."""
 
     def open(self, embedder: Embedder) -> KeptVectors | None:
         """The vectors; None when there are none, or another embedder made them."""

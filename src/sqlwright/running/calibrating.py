@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from sqlwright.candidates import same_result
+from sqlwright.confidence.calibration import Calibration
 from sqlwright.confidence.fitting import Sample
 from sqlwright.confidence.measures import Seen, measured
 from sqlwright.confidence.own import OwnCalibration
 from sqlwright.confidence.refitting import Asked, GoldenQuestion, Whose, refitted
-from sqlwright.local.models import first_calibration
 from sqlwright.protocols import Database, Limits, Run, Workspace
+from sqlwright.protocols.embedded import first_calibration
 from sqlwright.running.grounds import author_of, basis_of
 from sqlwright.schema import Schema
 from sqlwright.types import Answer, Candidate, ExecutionResult, State
@@ -47,7 +49,7 @@ def calibrated(
 
     outcome, embedded = asked(questions, answered, workspace.database, workspace.schema, progress)
     whose = Whose(asker.recipe, embedded, asker.model)
-    return refitted(first_calibration(embedded=embedded), outcome, whose)
+    return refitted(cast("Calibration", first_calibration(embedded=embedded)), outcome, whose)
 
 
 def asked(

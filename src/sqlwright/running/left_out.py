@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sqlwright.candidates import facts_of
-from sqlwright.local.accounting.account import account
-from sqlwright.local.accounting.said import Said
 from sqlwright.presentation.accounting import LEAST
+from sqlwright.protocols.embedded import account_of
 from sqlwright.schema import Schema
-from sqlwright.sql.calculations import calculations
 from sqlwright.types import Candidate, Note, State
 
 _WORD = re.compile(r"perhaps ('[^\W\d_]{5,}.*')")
@@ -20,15 +17,10 @@ _KINDS = frozenset({"value", "quotation", "name", "number"})
 def left_out(state: State, chosen: Candidate, schema: Schema) -> tuple[Note, ...]:
     """A note on each value, name, quoted text and number of the question that a language model's
     query leaves out, where no step has accounted for it. Whether one is stored isn't looked up."""
-    facts = facts_of(chosen, schema) if chosen.by_model and chosen.account is None else None
-    if facts is None:
+    if not chosen.by_model or chosen.account is not None:
         return ()
-    said = Said(facts, schema, calculations(chosen.sql, schema.dialect).functions)
-    phrases = [
-        one
-        for one in account(state.question, schema, state.values, said).phrases
-        if one.kind in _KINDS
-    ]
+    found = account_of(state.question, schema, state.values, chosen)
+    phrases = [] if found is None else [one for one in found.phrases if one.kind in _KINDS]
     return tuple(
         Note("unanswered", f"nothing in this query stands for “{one.text}”{_unless(one.answer)}")
         for one in phrases

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from sqlwright.schema import ColumnRef
+from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types.account import Account
 from sqlwright.types.notes import Note, Veto
 from sqlwright.types.results import ExecutionResult
 from sqlwright.types.values import ValueMatch
 
 if TYPE_CHECKING:
-    from sqlwright.local.form.nodes import Query
+    from sqlwright.sql.facts import QueryFacts
+
+
+class Form(Protocol):
+    """A query as its author built it, before it was written as text."""
+
+    def facts(self, schema: Schema) -> QueryFacts:
+        """The facts of the query. Raises UnsupportedQuery where it doesn't fit the schema."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +69,8 @@ class Candidate:
     """Faults of the candidate it was made from, put right in it."""
     account: Account | None = field(default=None, compare=False)
     """The part of it that answers each phrase of the question, where a step has looked."""
-    form: Query | None = field(default=None, repr=False, compare=False)
-    """The form that `sql` was written from, where its author has it."""
+    form: Form | None = field(default=None, repr=False, compare=False)
+    """What `sql` was written from, where its author has it."""
     dialect: str = field(default="sqlite", compare=False)
     """The dialect of `sql`, the database's: authors need not say it, executing does
     (`candidates.execute`)."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sqlwright.local.embedder.prepared import (
+from sqlwright.indexes.text_vectors import (
     PROBE,
     KeptVectors,
     PreparedVectors,

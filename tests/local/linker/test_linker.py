@@ -6,7 +6,7 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.embedder.prepared import PreparedVectors
+from sqlwright.indexes.text_vectors import PreparedVectors
 from sqlwright.local.linker.linker import JOINING, WIDE, Linker
 from sqlwright.prepare.texts import embed_texts, prepared_texts
 from sqlwright.protocols import Links

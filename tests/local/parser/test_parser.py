@@ -8,7 +8,6 @@ import apsw
 import pytest
 
 from sqlwright.errors import Cancelled, ModelUnavailable
-from sqlwright.local.form.facts import form_facts
 from sqlwright.local.models import load
 from sqlwright.local.parser.nodes import TableNode
 from sqlwright.local.parser.parser import Parser
@@ -59,7 +58,7 @@ def test_every_query_prepares(parser: Parser, database: apsw.Connection, text: s
     assert parsed
     assert len({item.sql for item in parsed}) == len(parsed)
     schema = VIEW.schema
-    assert all(form_facts(one.form, schema) == read_facts(one.sql, schema) for one in parsed)
+    assert all(one.form and one.form.facts(schema) == read_facts(one.sql, schema) for one in parsed)
     assert [item.score for item in parsed] == sorted((p.score for p in parsed), reverse=True)
     for item in parsed:
         database.execute(f"explain {item.sql}")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from sqlwright.local.steps.generation import EmbeddedGeneration
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, Detail, SchemaView
-from sqlwright.steps.generation.embedded import EmbeddedGeneration
 from sqlwright.types import Candidate, Question, State, ValueMatch
 from tests.scripted import ScriptedParser
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from sqlwright.local.left_out.checks import findings
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Workspace
-from sqlwright.steps.repair.checks import findings
 from sqlwright.types import FINDINGS, Candidate
 
 CASES: list[dict[str, Any]] = yaml.safe_load(

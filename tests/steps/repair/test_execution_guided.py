@@ -6,11 +6,10 @@ import threading
 
 import pytest
 
-from sqlwright.local.form.facts import form_facts
+from sqlwright.local.steps.execution_guided import SOURCE, ExecutionGuidedRepair
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.sql.reading import read_facts
-from sqlwright.steps.repair.execution_guided import SOURCE, ExecutionGuidedRepair
 from sqlwright.types import Candidate, Note, Question, State, ValueMatch
 
 
@@ -57,9 +56,7 @@ def test_a_literal_that_is_not_stored_gives_way_to_a_similar_one(
     assert "which is similar" in mended.note
     assert Note("replaced", mended.note) in mended.warnings
     assert mended.form is not None
-    assert form_facts(mended.form, shop_workspace.schema) == read_facts(
-        mended.sql, shop_workspace.schema
-    )
+    assert mended.form.facts(shop_workspace.schema) == read_facts(mended.sql, shop_workspace.schema)
 
 
 LEFT = [

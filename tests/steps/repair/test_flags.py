@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from sqlwright.candidates import execute
+from sqlwright.local.steps.veto import VetoRepair
 from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, SchemaView
-from sqlwright.steps.repair.veto import VetoRepair
 from sqlwright.types import Candidate, Question, State, ValueMatch
 
 ROWS = [

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.local.steps.execution_guided import ExecutionGuidedRepair
 from sqlwright.messages import HIDDEN
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, SchemaView
-from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.repair.faults import error_text
 from sqlwright.steps.repair.literals import LiteralRepair
 from sqlwright.types import Candidate, ErrorCause, ExecutionError, Question, State, ValueMatch

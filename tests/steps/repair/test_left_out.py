@@ -13,10 +13,10 @@ from sqlwright.demo.questions import DemoQuestion, demo_questions
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.form.write.sql import write_sql
+from sqlwright.local.steps.veto import VetoRepair
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import SchemaView
-from sqlwright.steps.repair.veto import VetoRepair
 from sqlwright.steps.retrieval.values import ValueRetrieval
 from sqlwright.types import Candidate, Question, State
 

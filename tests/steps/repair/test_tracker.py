@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from sqlwright.candidates import execute
+from sqlwright.local.steps.veto import VetoRepair
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import SchemaView
-from sqlwright.steps.repair.veto import VetoRepair
 from sqlwright.steps.retrieval.values import ValueRetrieval
 from sqlwright.types import Candidate, Question, State
 from tests.steps.repair.prepared import ENGINES, prepared_on

@@ -12,10 +12,10 @@ import yaml
 from sqlwright import api
 from sqlwright.api import Session
 from sqlwright.candidates import execute, same_result
+from sqlwright.local.steps.veto import VetoRepair
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import SchemaView
-from sqlwright.steps.repair.veto import VetoRepair
 from sqlwright.steps.retrieval.values import ValueRetrieval
 from sqlwright.types import Candidate, Question, State
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from sqlwright.local.steps.linking import EmbeddedLinking
 from sqlwright.protocols import Context, GroupLink, Links, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
-from sqlwright.steps.schema_linking.embedded import EmbeddedLinking
 from sqlwright.steps.schema_linking.narrowing import keys_between
 from sqlwright.types import ColumnLink, Question, State, TableLink, ValueMatch
 from tests.scripted import ScriptedLinker

@@ -15,11 +15,11 @@ import pytest
 
 from sqlwright.errors import BudgetSpent
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
+from sqlwright.local.steps.critic import CriticSelection
 from sqlwright.messages import Capabilities, Missing, Reply, TokenLogprob
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.recipes.loading import parse_recipe
 from sqlwright.steps.selection.agreement import clusters
-from sqlwright.steps.selection.critic import CriticSelection
 from sqlwright.steps.selection.multi_sample import MultiSample
 from sqlwright.types import Basis, State
 from tests.golden import assert_prompt

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from sqlwright.local.steps.critic import CriticSelection, nearest
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import SchemaView
-from sqlwright.steps.selection.critic import CriticSelection, nearest
 from sqlwright.steps.selection.first_valid import FirstValid
 from sqlwright.types import (
     Account,

@@ -45,13 +45,13 @@ from sqlwright.local.linker.linker import Linker
 from sqlwright.local.parser.parser import Parser
 from sqlwright.local.question.schema import SchemaCache
 from sqlwright.local.question.support import support
+from sqlwright.local.steps.execution_guided import ExecutionGuidedRepair
+from sqlwright.local.steps.generation import EmbeddedGeneration
+from sqlwright.local.steps.linking import EmbeddedLinking
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Limits, ModelsByRole, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
-from sqlwright.steps.generation.embedded import EmbeddedGeneration
-from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.retrieval.values import ValueRetrieval
-from sqlwright.steps.schema_linking.embedded import EmbeddedLinking
 from sqlwright.types import (
     Candidate,
     Cell,

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from sqlwright import candidates as pool
-from sqlwright.boundary.arguments import shown
+from sqlwright.boundary.arguments import (
+    Names,
+    Positive,
+    Unicode,
+    Whole,
+    Words,
+    checked,
+    shown,
+)
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UserError
+from sqlwright.events import no_events
 from sqlwright.lab.comparison.differences import differences
 from sqlwright.lab.comparison.records import Cluster, ComparedRecipe, Comparison
 from sqlwright.recipes.loading import Recipe, load_recipe
 from sqlwright.schema import Schema
+from sqlwright.session import OnEvent, Session
 from sqlwright.types import Answer, Candidate, Question, State
 
+Overrides = Annotated[
+    Mapping[str, Sequence[str]] | None,
+    Words("a mapping from recipes to lists of texts, or None"),
+]
 Ask = Callable[[Recipe], tuple[Answer, State]]
 """Asks the question by a recipe. Raises UserError."""
 STOPPED = "it wasn't asked: the comparison was stopped before"
@@ -58,7 +74,53 @@ def load_recipes(
     return tuple(loaded)
 
 
+@checked
 def compare(
+    session: Annotated[Session, Whole()],
+    question: Unicode,
+    recipes: Names,
+    *,
+    overrides: Sequence[str] = (),
+    overrides_of: Overrides = None,
+    evidence: Unicode = "",
+    seconds: Positive | None = None,
+    on_event: OnEvent = no_events,
+    cancelled: threading.Event | None = None,
+    allow_code: bool = False,
+) -> Comparison:
+    """Ask a session's database a question by several recipes, one after the other, and compare
+    what they did.
+
+    `recipes` are names of shipped recipes or paths. `overrides` change options of all of them,
+    `overrides_of` those of the one that they stand under. Budget and seconds are each recipe's.
+    A recipe that can't be asked is in the comparison with the reason.
+
+    Raises as `Session.ask` does, and ConfigError for a recipe that doesn't fit or if none could be
+    asked.
+    """
+    loaded = load_recipes(recipes, overrides, overrides_of, allow_code=allow_code)
+    halt = threading.Event() if cancelled is None else cancelled
+
+    def check(recipe: Recipe) -> None:
+        for name in recipe.asked_of(session.models):
+            session.models[name or "llm"]
+
+    def ask(recipe: Recipe) -> tuple[Answer, State]:
+        return session.by(recipe).run(
+            question, evidence=evidence, seconds=seconds, on_event=on_event, cancelled=halt
+        )
+
+    return asked_by_each(
+        Question(question, evidence),
+        loaded,
+        check=check,
+        ask=ask,
+        schema=lambda: session.workspace.schema,
+        stopped=halt.is_set,
+    )
+
+
+def asked_by_each(
     question: Question,
     recipes: Sequence[NamedRecipe],
     *,

@@ -25,6 +25,7 @@ from sqlwright.local.form.sequence.grammar import delinearize
 from sqlwright.local.form.sequence.symbols import TableSymbol
 from sqlwright.local.form.walking import inside
 from sqlwright.local.form.write.sql import write_sql
+from sqlwright.local.form.written import WrittenForm, query_in
 from sqlwright.local.numerics import sigmoid
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.dating import Dating
@@ -338,14 +339,13 @@ def _parsed(sql: str, form: Query, hypothesis: Hypothesis) -> Parsed:
         tuple(dict.fromkeys(columns)),
         tuple(dict.fromkeys(tables)),
         tuple(dict.fromkeys(_match(value) for value in hypothesis.values)),
-        form,
+        WrittenForm(form),
     )
 
 
 def _facts(parsed: Parsed, request: _Request) -> QueryFacts:
     """The meaning of a query, but for what its columns' formats need."""
-    assert parsed.form is not None  # this parser builds every query from its form
-    return form_facts(undress(parsed.form, request.formats), request.view.schema)
+    return form_facts(undress(query_in(parsed.form), request.formats), request.view.schema)
 
 
 def _match(node: ValueNode) -> ValueMatch:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sqlwright.english.vocabulary import ABBREVIATIONS, KEY_WORDS, NAMING_WORDS
 from sqlwright.english.words import readable, singular, split_name, stem
-from sqlwright.local.embedder.prepared import TextVectors
+from sqlwright.indexes.text_vectors import TextVectors
 from sqlwright.protocols import Embedder, FloatArray, KeptTexts
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.sql.declared_types import type_class
@@ -168,6 +168,11 @@ class SchemaTexts:
     """(C,)"""
     tables: IntArray
     """(T,)"""
+
+
+def texts_of(schema: Schema) -> tuple[str, ...]:
+    """The texts that name and describe a schema's tables and columns."""
+    return tuple(schema_texts(schema).texts)
 
 
 def schema_texts(schema: Schema) -> SchemaTexts:

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from sqlwright.local.form.write.names import written_name
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.sql.dialects import Dialect, dialect_of
+from sqlwright.sql.dialects import Dialect, dialect_of, written_name
 from sqlwright.sql.tokens import quote_name
 
 

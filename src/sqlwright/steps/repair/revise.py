@@ -16,8 +16,8 @@ from sqlwright.prompts.sampling import Sampling
 from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import plain_text, render, schema_text
 from sqlwright.protocols import Context
+from sqlwright.protocols.embedded import checked_by_machine
 from sqlwright.steps.demonstrating import chosen, features_of
-from sqlwright.steps.repair.checks import findings
 from sqlwright.steps.repair.faults import SIMILAR, FaultRule, settled, unknown_texts
 from sqlwright.steps.repair.literals import ALIKE, mend
 from sqlwright.steps.repair.mending import Looked, Mending, outcome
@@ -137,7 +137,7 @@ class Revise(Mending):
         """The prompt about it, with worked examples that fit its faults."""
         candidate = looked.candidate
         look = Look.at(context.workspace, context.run)
-        notes = (*findings(candidate, context.workspace), *expected(candidate.sql, look))
+        notes = (*checked_by_machine(candidate, context.workspace), *expected(candidate.sql, look))
         demonstrations = self._demonstrations(looked, bool(notes), state, context)
         how = self.shown
 

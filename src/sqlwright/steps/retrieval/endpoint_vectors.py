@@ -17,9 +17,9 @@ import numpy as np
 
 from sqlwright.errors import NotEmbedded
 from sqlwright.indexes.descriptions import LONGEST, Document
+from sqlwright.indexes.text_vectors import file_content, open_file, text_keys
 from sqlwright.llm.embedding import BoundEmbedder
 from sqlwright.llm.keeping.cache import write_aside
-from sqlwright.local.embedder.prepared import file_content, open_file, text_keys
 from sqlwright.messages import Origin
 from sqlwright.protocols import Context, Embedder, EmbedderGate, FloatArray, Run
 

@@ -14,15 +14,15 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from sqlwright.indexes.values.arrays import ColumnValues
-from sqlwright.indexes.vectors import VectorIndex
-from sqlwright.llm.embedding import BoundEmbedder
-from sqlwright.local.embedder.prepared import (
+from sqlwright.indexes.text_vectors import (
     KeptVectors,
     PreparedVectors,
     Remembering,
     text_keys,
 )
+from sqlwright.indexes.values.arrays import ColumnValues
+from sqlwright.indexes.vectors import VectorIndex
+from sqlwright.llm.embedding import BoundEmbedder
 from sqlwright.protocols import Embedder, FloatArray, Run
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.shortlist import Shortlist

@@ -21,11 +21,11 @@ from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
-from sqlwright.steps.selection.critic import result_probabilities
 from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, schema_of, shown
 from sqlwright.steps.selection.judging.scoring import Scoring
 from sqlwright.steps.selection.judging.step import JudgingStep
 from sqlwright.steps.selection.judging.verdicts import right_from
+from sqlwright.steps.selection.probabilities import result_probabilities
 from sqlwright.types import Candidate, ExecutionResult, State
 
 NAME = "selection.independent"

@@ -16,6 +16,7 @@ from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.compare.lines import comparison_lines, outcome_lines, overview_lines
 from sqlwright.errors import Cancelled, WorkspaceError
 from sqlwright.events import Event, RunStarted
+from sqlwright.lab.comparison.asking import compare
 from sqlwright.lab.comparison.records import Comparison
 from sqlwright.presentation.answer import readable
 from sqlwright.settings.policy import check_model_is_asked
@@ -54,7 +55,8 @@ class Comparing:
         with self.opener() as session:
             if self.cancelled.is_set():
                 raise Cancelled("interrupted")
-            return session.compare(
+            return compare(
+                session,
                 self.question,
                 list(self.recipes),
                 overrides=list(self.overrides),

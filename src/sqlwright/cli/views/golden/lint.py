@@ -28,8 +28,9 @@ def examined(
 ) -> list[Fault]:
     """All faults of a set, found with the progress shown."""
     from sqlwright import api
+    from sqlwright.local.models import EmbeddedModels
 
-    models = api.EmbeddedModels()  # loaded once for all databases
+    models = EmbeddedModels()  # loaded once for all databases
 
     def opened(url: str) -> api.Session:
         return api.open(

@@ -12,7 +12,6 @@ from sqlwright.local.form.walking import own
 from sqlwright.local.form.write.comparing import ConditionWriter
 from sqlwright.local.form.write.expressions import ExpressionWriter
 from sqlwright.local.form.write.kinds import NUMBERS, Kinds
-from sqlwright.local.form.write.names import written_name
 from sqlwright.local.form.write.placed import by_places, takes_places
 from sqlwright.local.form.write.queries import SET_WORDS, Frame, QueryWriter, Scope
 from sqlwright.local.form.write.ranges import Cut
@@ -20,7 +19,7 @@ from sqlwright.local.form.write.settled import in_an_order, is_grouped, of_one_k
 from sqlwright.local.form.write.typed import Around
 from sqlwright.local.form.write.words import Words
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.sql.dialects import Dialect
+from sqlwright.sql.dialects import Dialect, written_name
 
 
 class StrictWriter(QueryWriter):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlwright.english.bounds import bound_spans
 from sqlwright.english.cues import LEAST, MOST, one_of, whole_words
 from sqlwright.english.words import split_name, stem, tokens
-from sqlwright.local.accounting.asked import bounds
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.facts import Comparison, Term
 from sqlwright.steps.selection.readings.difference import Difference, Statement
@@ -39,7 +39,7 @@ def _is_said(differing: Difference, question: str) -> bool:
     """True if a question says which end of an order it means, or how it compares."""
     if differing.kind == "direction":
         return bool(_MOST.search(question)) is not bool(_LEAST.search(question))
-    return differing.kind == "bound" and any(bounds(question))
+    return differing.kind == "bound" and any(bound_spans(question))
 
 
 def _adds_unasked(differing: Difference, worded: Worded, wording: Wording) -> bool:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.sequence.symbols import DATE_PARTS, LATER_AGGREGATES
 from sqlwright.local.form.walking import inside
+from sqlwright.local.left_out.reading import Finding, Reading
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.sql.dialects import dialect_of
-from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto
 
 _SUMS = frozenset({"sum", "avg", "total", *LATER_AGGREGATES})

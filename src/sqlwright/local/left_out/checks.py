@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from sqlwright.candidates import form_of
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form.nodes import Aggregate, Column, Select
 from sqlwright.local.form.walking import own, own_tables, selects
+from sqlwright.local.form.written import form_of
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.sql.hazards import held

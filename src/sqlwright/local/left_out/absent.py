@@ -9,11 +9,10 @@ from dataclasses import replace
 from sqlwright.english.cues import whole_words
 from sqlwright.english.vocabulary import GENERIC_NAMES, KEY_WORDS
 from sqlwright.english.words import split_name, stem
-from sqlwright.local.accounting.asked import negations
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import exchanged, inside, own_tables
-from sqlwright.schema import ColumnRef, ForeignKey, Schema
-from sqlwright.steps.repair.vetoes.reading import (
+from sqlwright.local.left_out.asked import negations
+from sqlwright.local.left_out.reading import (
     FOUND,
     Finding,
     Reading,
@@ -21,6 +20,7 @@ from sqlwright.steps.repair.vetoes.reading import (
     conjuncts,
     with_condition,
 )
+from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.types import Veto
 
 _LACKING = whole_words(

@@ -11,10 +11,7 @@ from sqlwright.english.dates import WITHIN, Moment, moments
 from sqlwright.english.words import split_name
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import exchanged, inside
-from sqlwright.local.parser.dating import Dating
-from sqlwright.local.question.retelling import untold
-from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.vetoes.reading import (
+from sqlwright.local.left_out.reading import (
     Finding,
     Reading,
     conjunction,
@@ -22,6 +19,9 @@ from sqlwright.steps.repair.vetoes.reading import (
     table_names,
     texts,
 )
+from sqlwright.local.parser.dating import Dating
+from sqlwright.local.question.retelling import untold
+from sqlwright.schema import ColumnRef
 from sqlwright.types import Veto
 from sqlwright.types.periods import is_bound
 

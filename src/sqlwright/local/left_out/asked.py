@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sqlwright.english.bounds import MEASURE, MORE, NUMBER_WORD, bound_spans
 from sqlwright.english.cues import (
     AVERAGE,
-    COMPARATIVES,
     HIGH_END,
     LOW_END,
     ROUNDED,
@@ -20,23 +20,7 @@ from sqlwright.english.vocabulary import NUMBERS, SCALES
 from sqlwright.english.words import tokens
 from sqlwright.types.account import PhraseKind
 
-_MORE = one_of({*COMPARATIVES, "more", "less", "fewer", "greater", "lighter"})
-_NUMBER_WORD = one_of(NUMBERS)
-_AMOUNT = rf"(?:[$£€]?\s?\d[\d.,]*|{_NUMBER_WORD})"
-_MEASURE = rf"(?:(?:the|an?|its|their|his|her|our)\s+)*(?:{_AMOUNT}|average|avg|mean|median)"
-
-_BOUNDS = (
-    # Than a thing with a name is a comparison of groups, which a query shows side by side.
-    whole_words(rf"(?:{_MORE})(?:\s+[\w'’-]+){{0,3}}?\s+than(?!\s+(?:the\s+)?(?-i:[A-Z]))"),
-    whole_words(rf"at (?:least|most)(?=\s+{_AMOUNT}|\s+as\b|\s+twice\b)(?!\s+(?:one|1)\b)"),
-    whole_words(rf"(?:above|below|over|under|exceed(?:s|ed|ing)?|beyond|up to)(?=\s+{_MEASURE})"),
-    whole_words(r"between(?=\s+[^\s]*\d[^\s]*\s+and\s+[^\s]*\d)"),
-    whole_words(rf"{_AMOUNT}\s+(?:\w+\s+)?(?:or|and)\s+(?:{_MORE}|above|over|up|below|under)"),
-    whole_words(rf"(?:a )?(?:minimum|maximum) of(?=\s+{_AMOUNT})"),
-)
-"""Phrases that ask for a comparison with an amount."""
-
-AMOUNT_AFTER = re.compile(rf"\s+{_MEASURE}\b", re.IGNORECASE)
+AMOUNT_AFTER = re.compile(rf"\s+{MEASURE}\b", re.IGNORECASE)
 
 _NEGATIONS = whole_words(
     r"not|never|without|except(?:ing)?(?: for)?|excluding|exclude|other than|apart from|neither"
@@ -50,7 +34,7 @@ _NO_NEGATION_AFTER = re.compile(
 )
 _NO_NEGATION_BEFORE = re.compile(r"\b(?:or|if|why|whether|and)\s+$", re.IGNORECASE)
 _BOUND_AFTER = re.compile(
-    rf"\s+(?:\w+\s+)?(?:{_MORE}|before|after|above|below|over|under|exceed\w*)\b", re.IGNORECASE
+    rf"\s+(?:\w+\s+)?(?:{MORE}|before|after|above|below|over|under|exceed\w*)\b", re.IGNORECASE
 )
 _REPEATED = re.compile(r"\s+(?:\w+\s+)?(?:repe|duplic|redundan|doubl)", re.IGNORECASE)
 
@@ -98,9 +82,9 @@ NAME = re.compile(
 
 _COMPARED_WORD = re.compile(
     rf"(?:at least|at most|more than|less than|fewer than|exactly|over|under|above|below|top|first|"
-    rf"last|minimum of|maximum of|up to|equals?|equal to|only)\s+(?P<number>{_NUMBER_WORD})\b"
-    rf"|\b(?P<before>{_NUMBER_WORD})\s+(?:\w+\s+)?(?:or|and)\s+(?:{_MORE}|above|up)\b"
-    rf"|\b(?P<ranked>{_NUMBER_WORD})\s+(?:{one_of({*HIGH_END, *LOW_END} - {'top'})})\b",
+    rf"last|minimum of|maximum of|up to|equals?|equal to|only)\s+(?P<number>{NUMBER_WORD})\b"
+    rf"|\b(?P<before>{NUMBER_WORD})\s+(?:\w+\s+)?(?:or|and)\s+(?:{MORE}|above|up)\b"
+    rf"|\b(?P<ranked>{NUMBER_WORD})\s+(?:{one_of({*HIGH_END, *LOW_END} - {'top'})})\b",
     re.IGNORECASE,
 )
 
@@ -116,8 +100,7 @@ class Asked:
 
 def bounds(text: str) -> Iterator[Asked]:
     """The phrases that ask for a comparison with an amount."""
-    for shape in _BOUNDS:
-        yield from (Asked("bound", match.span()) for match in shape.finditer(text))
+    yield from (Asked("bound", span) for span in bound_spans(text))
 
 
 def negations(text: str) -> Iterator[Asked]:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sqlwright.candidates import facts_of
-from sqlwright.local.accounting.account import GRAVE, account
-from sqlwright.local.accounting.said import Said
+from sqlwright.local.left_out.account import GRAVE, written_account
+from sqlwright.local.left_out.reading import Reading
 from sqlwright.presentation.accounting import unanswered_words
-from sqlwright.sql.calculations import calculations
-from sqlwright.steps.repair.vetoes.reading import Reading
 from sqlwright.types import Account, AskedPhrase, Candidate, ValueMatch, Veto
 
 NEAREST = 3
@@ -21,12 +18,10 @@ ALIKE = 0.5
 
 def accounted(candidate: Candidate, read: Reading) -> Candidate:
     """The candidate with its account; as it is where it can't be read."""
-    facts = facts_of(candidate, read.schema)
-    if facts is None:
+    state = read.state
+    found = written_account(state.question, read.schema, state.values, candidate, read.today)
+    if found is None:
         return candidate
-    functions = calculations(candidate.sql, read.schema.dialect).functions
-    said = Said(facts, read.schema, functions)
-    found = account(read.state.question, read.schema, read.state.values, said, read.today)
     found = Account(tuple(_with_nearest(one, read) for one in found.phrases))
     return replace(candidate, account=found)
 

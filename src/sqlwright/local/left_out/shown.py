@@ -9,8 +9,7 @@ from sqlwright.english.vocabulary import FUNCTION_WORDS, OPERATION_WORDS
 from sqlwright.english.words import split_name, stem
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import inside
-from sqlwright.schema import Table
-from sqlwright.steps.repair.vetoes.reading import (
+from sqlwright.local.left_out.reading import (
     NAMES,
     Finding,
     Reading,
@@ -18,6 +17,7 @@ from sqlwright.steps.repair.vetoes.reading import (
     conjuncts,
     name_of,
 )
+from sqlwright.schema import Table
 from sqlwright.types import Veto
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlwright.english.vocabulary import FUNCTION_WORDS, OPERATION_WORDS
 from sqlwright.english.words import Token
-from sqlwright.local.accounting.said import Said, called
+from sqlwright.local.left_out.said import Said, called
 from sqlwright.schema import ColumnRef
 
 _BETWEEN = re.compile(

@@ -8,27 +8,20 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import ClassVar
 
-from sqlwright.candidates import (
-    deduplicate,
-    execute,
-    form_of,
-    grounded,
-    is_empty_answer,
-    stopped,
-    valid,
-)
+from sqlwright.candidates import deduplicate, execute, grounded, is_empty_answer, stopped, valid
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form.nodes import Query
 from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.form.write.sql import write_sql
+from sqlwright.local.form.written import WrittenForm, form_of
+from sqlwright.local.left_out.extent import beyond
+from sqlwright.local.left_out.reading import Finding, Reading, joined
+from sqlwright.local.left_out.rules import findings
+from sqlwright.local.left_out.unanswered import accounted, vetoed
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.dialects import dialect_of, written_table
 from sqlwright.sql.tokens import quote_name
-from sqlwright.steps.repair.extent import beyond
-from sqlwright.steps.repair.unanswered import accounted, vetoed
-from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
-from sqlwright.steps.repair.vetoes.rules import findings
 from sqlwright.types import Candidate, State, Veto
 
 SOURCE = "repair.veto"
@@ -126,7 +119,7 @@ class VetoRepair(Step):
             note="; ".join(veto.done for veto in mended),
             warnings=candidate.warnings,
             mended=mended,
-            form=form,
+            form=WrittenForm(form),
         )
         new = grounded(new, (*candidate.values, *read.state.values), read.schema)
         (new,) = execute([new], context.workspace.database, context.run, seconds=left)

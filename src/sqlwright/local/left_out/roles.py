@@ -11,8 +11,8 @@ from sqlwright.english.vocabulary import KEY_WORDS
 from sqlwright.english.words import singular, split_name, stem
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import inside
+from sqlwright.local.left_out.reading import Finding, Reading, joined
 from sqlwright.schema import ColumnRef, ForeignKey
-from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
 from sqlwright.types import Veto
 
 _FROM = frozenset({"origin", "source", "from", "departure", "sender", "start"})

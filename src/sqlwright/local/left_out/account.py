@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 
+from sqlwright.candidates import facts_of
 from sqlwright.english.cues import COMPARATIVES, PROPERTIES, is_done
 from sqlwright.english.dates import Moment, moments
 from sqlwright.english.vocabulary import (
@@ -22,12 +23,13 @@ from sqlwright.english.vocabulary import (
     WEEKDAYS,
 )
 from sqlwright.english.words import Token, singular, split_name, stem, tokens
-from sqlwright.local.accounting import asked as reading
-from sqlwright.local.accounting.asked import Asked
-from sqlwright.local.accounting.outputs import missing_outputs
-from sqlwright.local.accounting.said import Said, called
+from sqlwright.local.left_out import asked as reading
+from sqlwright.local.left_out.asked import Asked
+from sqlwright.local.left_out.outputs import missing_outputs
+from sqlwright.local.left_out.said import Said, called
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.types import Question, ValueMatch
+from sqlwright.sql.calculations import calculations
+from sqlwright.types import Candidate, Question, ValueMatch
 from sqlwright.types.account import Account, AskedPhrase, PhraseKind
 
 FOUND = 0.95
@@ -54,6 +56,21 @@ _DULL = FUNCTION_WORDS | OPERATION_WORDS | DEEDS | COMPARATIVES | POLITE
 """Words that ask for nothing that a name could stand for."""
 
 Span = tuple[int, int]
+
+
+def written_account(
+    question: Question,
+    schema: Schema,
+    values: Sequence[ValueMatch],
+    candidate: Candidate,
+    today: date | None = None,
+) -> Account | None:
+    """`account` of a candidate's query; None where the query can't be read."""
+    facts = facts_of(candidate, schema)
+    if facts is None:
+        return None
+    said = Said(facts, schema, calculations(candidate.sql, schema.dialect).functions)
+    return account(question, schema, values, said, today)
 
 
 def account(

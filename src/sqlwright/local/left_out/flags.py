@@ -12,8 +12,7 @@ from sqlwright.english.vocabulary import FUNCTION_WORDS
 from sqlwright.english.words import split_name, stem
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import exchanged, inside, own_tables
-from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.vetoes.reading import (
+from sqlwright.local.left_out.reading import (
     FOUND,
     Finding,
     Reading,
@@ -22,6 +21,7 @@ from sqlwright.steps.repair.vetoes.reading import (
     negated_at,
     with_condition,
 )
+from sqlwright.schema import ColumnRef
 from sqlwright.types import Veto
 
 _SHORT_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)

@@ -11,13 +11,11 @@ from sqlwright.english.cues import COUNT, SHARE, TOTAL, one_of, whole_words
 from sqlwright.english.dates import moments
 from sqlwright.english.vocabulary import KEY_WORDS, ORDINALS
 from sqlwright.english.words import split_name, stem
-from sqlwright.local.accounting.asked import numbers
-from sqlwright.local.accounting.said import same_amount
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import inside, own_tables
-from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.vetoes.flags import flag_asked, flag_values
-from sqlwright.steps.repair.vetoes.reading import (
+from sqlwright.local.left_out.asked import numbers
+from sqlwright.local.left_out.flags import flag_asked, flag_values
+from sqlwright.local.left_out.reading import (
     Finding,
     Reading,
     column_words,
@@ -25,6 +23,8 @@ from sqlwright.steps.repair.vetoes.reading import (
     conjuncts,
     with_condition,
 )
+from sqlwright.local.left_out.said import same_amount
+from sqlwright.schema import ColumnRef
 from sqlwright.types import Veto
 
 _ADDED = frozenset({"sum", "avg", "total", "median", "stddev", "stddev_pop"})

@@ -9,8 +9,7 @@ from itertools import combinations
 from sqlwright.english.words import stem
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import exchanged, inside
-from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.vetoes.reading import (
+from sqlwright.local.left_out.reading import (
     NAMES,
     Finding,
     Reading,
@@ -18,6 +17,7 @@ from sqlwright.steps.repair.vetoes.reading import (
     conjunction,
     conjuncts,
 )
+from sqlwright.schema import ColumnRef
 from sqlwright.types import Veto
 
 

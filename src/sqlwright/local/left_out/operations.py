@@ -20,7 +20,7 @@ from sqlwright.english.words import stem
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.lacking import OPERATIONS, Operation
 from sqlwright.local.form.walking import inside
-from sqlwright.steps.repair.vetoes.reading import (
+from sqlwright.local.left_out.reading import (
     Finding,
     Reading,
     conjunction,

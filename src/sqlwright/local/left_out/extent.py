@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlwright.candidates import execute, form_of, valid
+from sqlwright.candidates import execute, valid
 from sqlwright.english.dates import moments
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import inside, selects
 from sqlwright.local.form.write.sql import write_sql
+from sqlwright.local.form.written import form_of
+from sqlwright.local.left_out.reading import Reading, conjuncts
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.vetoes.reading import Reading, conjuncts
 from sqlwright.types import Candidate, Cell, Note
 from sqlwright.types.periods import Period, period_of
 

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlwright.local.form.nodes import Query
-from sqlwright.local.parser.dressing.dress import dress
-from sqlwright.local.parser.dressing.undress import undress
-from sqlwright.steps.repair.vetoes import (
+from sqlwright.local.left_out import (
     absent,
     amounts,
     events,
@@ -22,7 +20,9 @@ from sqlwright.steps.repair.vetoes import (
     units,
     values,
 )
-from sqlwright.steps.repair.vetoes.reading import Finding, Reading
+from sqlwright.local.left_out.reading import Finding, Reading
+from sqlwright.local.parser.dressing.dress import dress
+from sqlwright.local.parser.dressing.undress import undress
 
 Rule = Callable[[Query, Reading], Iterator[Finding]]
 

@@ -9,12 +9,13 @@ from typing import ClassVar
 from sqlwright.candidates import deduplicate, facts_of
 from sqlwright.english.bounds import LEADS
 from sqlwright.english.dates import Moment, moments
-from sqlwright.local.form.nodes import Query
+from sqlwright.local.form.written import WrittenForm, query_in
 from sqlwright.local.parser.dressing.undress import converted_columns, undress
 from sqlwright.local.question.retelling import untold
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import Schema
 from sqlwright.types import Candidate, Note, State
+from sqlwright.types.candidates import Form
 from sqlwright.types.periods import period_of
 from sqlwright.types.stored import Formats
 
@@ -79,20 +80,22 @@ class EmbeddedGeneration(Step):
 def _texts(written: Iterable[Candidate], schema: Schema, formats: Formats) -> frozenset[str]:
     """The texts in candidates' queries, but for what stored formats need."""
     plain = (
-        one if one.form is None else replace(one, form=undress(one.form, formats))
+        one
+        if one.form is None
+        else replace(one, form=WrittenForm(undress(query_in(one.form), formats)))
         for one in written
     )
     read = (facts_of(candidate, schema) for candidate in plain)
     return frozenset(text for facts in read if facts is not None for text in facts.texts)
 
 
-def _conversions(form: Query | None, formats: Formats) -> tuple[Note, ...]:
+def _conversions(form: Form | None, formats: Formats) -> tuple[Note, ...]:
     """A note on the columns that a query converts."""
     if form is None:
         return ()
     return tuple(
         Note("converted", f"{ref} is stored as {stored.sample} and was read as {_KINDS[kind]}")
-        for ref, stored in converted_columns(form, formats).items()
+        for ref, stored in converted_columns(query_in(form), formats).items()
         if (kind := "amount" if not stored.is_date else "time" if stored.timed else "day")
     )
 

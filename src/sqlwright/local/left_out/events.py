@@ -9,8 +9,7 @@ from sqlwright.english.dates import moments
 from sqlwright.english.words import is_participle, split_name, stem
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import exchanged, inside, own, own_tables
-from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.vetoes.reading import (
+from sqlwright.local.left_out.reading import (
     Finding,
     Reading,
     column_words,
@@ -18,6 +17,7 @@ from sqlwright.steps.repair.vetoes.reading import (
     negated_at,
     with_condition,
 )
+from sqlwright.schema import ColumnRef
 from sqlwright.types import Veto
 
 _MOMENT_WORDS = frozenset({"at", "on", "date", "time", "timestamp", "datetime", "day", "moment"})
@@ -42,12 +42,10 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
             ref = ColumnRef(table, column.name)
             asked = _asked(ref, read)
             if asked is not None:
-                yield from _findings(form, ref, read, happened=asked)
+                yield from _findings(form, ref, happened=asked)
 
 
-def _findings(
-    form: f.Select, ref: ColumnRef, read: Reading, *, happened: bool
-) -> Iterator[Finding]:
+def _findings(form: f.Select, ref: ColumnRef, *, happened: bool) -> Iterator[Finding]:
     column = f.Column(ref)
     meant = f.IsNull(column, negated=happened)
     said = f"{ref} is {'set' if happened else 'empty'}, as the question says"

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar
 
-from sqlwright.candidates import deduplicate, execute, form_of, is_empty_answer, stopped, valid
+from sqlwright.candidates import deduplicate, execute, is_empty_answer, stopped, valid
 from sqlwright.errors import UnsupportedQuery
+from sqlwright.local.form.nodes import Column, Comparison, InList, Like, Literal, Query
 from sqlwright.local.form.write.sql import write_sql
+from sqlwright.local.form.written import WrittenForm, form_of
+from sqlwright.local.left_out.checks import findings
 from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.checks import findings
-from sqlwright.steps.repair.literals import Replacement, replace_literals
 from sqlwright.types import Candidate, Note, State, ValueMatch
 
 SOURCE = "repair.execution_guided"
+
+Choose = Callable[[ColumnRef, str], ValueMatch | None]
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class ExecutionGuidedRepair(Step):
             columns=candidate.columns,
             values=_values(candidate.values, replacements),
             note="; ".join(map(_message, replacements)),
-            form=form,
+            form=WrittenForm(form),
             warnings=(*candidate.warnings, *(Note("replaced", _message(r)) for r in replacements)),
         )
         (new,) = execute([new], context.workspace.database, context.run, seconds=self.seconds)
@@ -98,6 +101,59 @@ class ExecutionGuidedRepair(Step):
             return None
         best = max(matches, key=lambda match: (match.score, match.row_count or 0))
         return best if best.score >= self.similarity else None
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A literal and the stored value that took its place."""
+
+    text: str
+    match: ValueMatch
+
+
+def replace_literals(form: Query, choose: Choose) -> tuple[Query, tuple[Replacement, ...]]:
+    """The form with every text that a column is asked to equal or contain replaced as chosen.
+
+    `choose` is given the column and the text; None leaves the text. Negated conditions stay: they
+    can't be why nothing was found.
+    """
+    found: dict[tuple[ColumnRef, str], ValueMatch] = {}
+
+    def chosen(column: Column, literal: Literal) -> Literal:
+        text = literal.value
+        match = choose(column.ref, text) if isinstance(text, str) and text else None
+        if match is None or not isinstance(text, str):
+            return literal
+        found[column.ref, text] = replace(match, phrase=text)
+        return Literal(match.value)
+
+    changed: Query = _changed(form, chosen)
+    return changed, tuple(Replacement(text, match) for (_, text), match in found.items())
+
+
+def _changed(node: Any, chosen: Callable[[Column, Literal], Literal]) -> Any:
+    if isinstance(node, tuple) and not isinstance(node, ColumnRef):
+        return tuple(_changed(item, chosen) for item in node)
+    if not is_dataclass(node) or isinstance(node, type):
+        return node
+    if isinstance(node, Comparison) and node.operator == "=":
+        if isinstance(node.left, Column) and isinstance(node.right, Literal):
+            return replace(node, right=chosen(node.left, node.right))
+        if isinstance(node.left, Literal) and isinstance(node.right, Column):
+            return replace(node, left=chosen(node.right, node.left))
+    if isinstance(node, InList) and isinstance(node.operand, Column) and not node.negated:
+        column = node.operand
+        return replace(node, values=tuple(chosen(column, value) for value in node.values))
+    if isinstance(node, Like) and isinstance(node.operand, Column) and not node.negated:
+        return node if node.kind == "matches" else replace(
+            node, phrase=chosen(node.operand, node.phrase)
+        )  # fmt: skip
+    changes = {
+        f.name: _changed(getattr(node, f.name), chosen)
+        for f in fields(node)
+        if isinstance(getattr(node, f.name), tuple) or is_dataclass(getattr(node, f.name))
+    }
+    return replace(node, **changes) if changes else node
 
 
 def _checked(candidate: Candidate, context: Context) -> Candidate:

@@ -12,8 +12,8 @@ from sqlwright.english.vocabulary import NUMBERS, SCALES, UNITS
 from sqlwright.english.words import singular, split_name
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import exchanged, inside
+from sqlwright.local.left_out.reading import Finding, Reading
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto
 
 _SCALES = {word: NUMBERS[word] for word in SCALES}

@@ -1,0 +1,1 @@
+"""The steps of the embedded models; `recipes/registry.py` names them."""
