@@ -153,6 +153,22 @@ def test_what_comes_from_a_file_or_a_model_is_never_run() -> None:
     assert runs + pickles == []
 
 
+def test_the_core_names_no_wing_not_even_for_types() -> None:
+    """The contract in .importlinter doesn't see imports under TYPE_CHECKING. The names of
+    `sqlwright` itself are loaded when they are asked for."""
+    wings = ("local", "lab")
+    found = [
+        f"{module}: {node.module}"
+        for module, tree in trees().items()
+        if not module.startswith(("local/", "lab/", "cli/")) and module != "__init__.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and node.module is not None
+        and node.module.startswith(tuple(f"sqlwright.{wing}" for wing in wings))
+    ]
+    assert found == []
+
+
 def test_every_part_has_a_layer_in_the_import_contracts() -> None:
     contracts = configparser.ConfigParser()
     contracts.read(SOURCE.parents[1] / ".importlinter")

@@ -16,7 +16,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import sqlwright
-from sqlwright.local.form import nodes
+from sqlwright.types.candidates import Form
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sqlwright"
@@ -51,10 +51,10 @@ def within(kind: type, known: set[type]) -> set[type]:
         return known
     known.add(kind)
     if is_dataclass(kind):
-        hints = get_type_hints(kind, localns={"Query": nodes.Query})
+        hints = get_type_hints(kind)
         for field in fields(kind):
             for part in ours(hints[field.name]):
-                if part.__module__ != nodes.__name__:  # a candidate's form is for our own steps
+                if part is not Form:  # a candidate's form is for our own steps
                     within(part, known)
     return known
 

@@ -13,6 +13,14 @@ from sqlwright.errors import ConfigError
 from sqlwright.recipes import registry
 from sqlwright.running.control_flow import Condition
 
+LOCAL = {
+    "schema_linking.embedded": "linking",
+    "generation.embedded": "generation",
+    "repair.execution_guided": "execution_guided",
+    "repair.veto": "veto",
+    "selection.critic": "critic",
+}
+
 
 @pytest.mark.parametrize("name", registry.STEPS)
 def test_every_step_loads_and_declares_itself(name: str) -> None:
@@ -25,7 +33,8 @@ def test_every_step_loads_and_declares_itself(name: str) -> None:
 @pytest.mark.parametrize("name", registry.STEPS)
 def test_a_step_is_called_after_its_stage_and_file(name: str) -> None:
     module, _, _ = registry.STEPS[name].partition(":")
-    assert module == f"sqlwright.steps.{name}"
+    own = LOCAL.get(name)  # steps of embedded models stand in their wing
+    assert module == (f"sqlwright.local.steps.{own}" if own else f"sqlwright.steps.{name}")
 
 
 @pytest.mark.parametrize("name", registry.CONDITIONS)

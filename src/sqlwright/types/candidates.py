@@ -70,7 +70,7 @@ class Candidate:
     account: Account | None = field(default=None, compare=False)
     """The part of it that answers each phrase of the question, where a step has looked."""
     form: Form | None = field(default=None, repr=False, compare=False)
-    """What `sql` was written from, where its author has it."""
+    """The form that `sql` was written from, where its author has it."""
     dialect: str = field(default="sqlite", compare=False)
     """The dialect of `sql`, the database's: authors need not say it, executing does
     (`candidates.execute`)."""

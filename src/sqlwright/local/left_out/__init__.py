@@ -1,4 +1,4 @@
-"""What a question names and a query leaves out or gets wrong, read from the query's form and facts.
+"""Faults of a query beside its question: phrases it leaves out or gets wrong, read from its form.
 
 The account (`account.account`) says of each phrase of a question what in a query answers it. Rules
 give findings: a fault that no right query has and, where a rule can write it, the form without the

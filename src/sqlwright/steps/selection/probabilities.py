@@ -1,4 +1,4 @@
-"""How probable candidates are by the model 'critic', for steps that select by it."""
+"""The probabilities of candidates by the model 'critic', for steps that select by it."""
 
 from __future__ import annotations
 
