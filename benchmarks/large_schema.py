@@ -15,8 +15,8 @@ databases that are kept for measuring are left out.
 That schema has no questions. With --around, the databases of a data set in BIRD's layout, or in
 Spider's (`--rule spider`), are copied, each with its own tables and rows as they are and schemas of
 others beside them. Its questions and gold queries stay what they were: for pass@k by number of
-columns (figure 3), `sqlwright ablate pass-at-1 pass-at-5 --data bird:FOLDER/around_1000_0 ...`. The
-paper drew single columns for sizes in between; here whole databases are drawn.
+columns (figure 3), `sqlwright lab ablate pass-at-1 pass-at-5 --data bird:FOLDER/around_1000_0 ...`.
+The paper drew single columns for sizes in between; here whole databases are drawn.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ names=(local-no-critic local-no-values local-no-linker local-no-repair local-no-
 ablate() {
     local folder="$out/$1"
     shift
-    "$python" -c 'from sqlwright.cli.main import run; run()' ablate "${names[@]}" "$@" \
+    "$python" -c 'from sqlwright.cli.main import run; run()' lab ablate "${names[@]}" "$@" \
         --prepare --workers "${WORKERS:-2}" --out "$folder" --resume
 }
 

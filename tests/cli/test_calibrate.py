@@ -1,4 +1,4 @@
-"""`sqlwright calibrate`, and who tells of it."""
+"""`sqlwright lab calibrate`, and who tells of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def golden(path: Path, times: int) -> Path:
 
 def test_from_set_to_answer_and_back(sqlwright: Command, shop: Path) -> None:
     before = json.loads(sqlwright("ask", shop, QUESTIONS[0][0], "--json").out)
-    done = sqlwright("calibrate", golden(Path("golden.jsonl"), 8), "--database", shop)
+    done = sqlwright("lab", "calibrate", golden(Path("golden.jsonl"), 8), "--database", shop)
     assert done.code == 0, done.err
     assert "local: 32 questions answered" in done.err
     assert "calibration error before" in done.err
@@ -47,19 +47,19 @@ def test_from_set_to_answer_and_back(sqlwright: Command, shop: Path) -> None:
     )
     doctor = sqlwright("doctor", shop)
     assert "local: fitted to 32 of your own questions" in " ".join(doctor.out.split()) + doctor.err
-    assert "removed" in sqlwright("calibrate", "--reset", "-d", shop).err
-    assert "there is no calibration" in sqlwright("calibrate", "--reset", "-d", shop).err
+    assert "removed" in sqlwright("lab", "calibrate", "--reset", "-d", shop).err
+    assert "there is no calibration" in sqlwright("lab", "calibrate", "--reset", "-d", shop).err
     again = json.loads(sqlwright("ask", shop, QUESTIONS[0][0], "--json").out)
     assert again["confidence"] == before["confidence"]
 
 
 def test_too_few_questions_say_what_is_needed(sqlwright: Command, shop: Path) -> None:
-    done = sqlwright("calibrate", golden(Path("golden.jsonl"), 1), "-d", shop)
+    done = sqlwright("lab", "calibrate", golden(Path("golden.jsonl"), 1), "-d", shop)
     assert done.code == 2
     assert "4 of the questions were answered" in done.err
     assert "at least 30" in done.err
 
 
 def test_either_a_set_or_a_reset(sqlwright: Command, shop: Path) -> None:
-    assert "either a golden set or --reset" in sqlwright("calibrate", "-d", shop).err
-    assert sqlwright("calibrate", "missing.csv", "-d", shop).code == 6
+    assert "either a golden set or --reset" in sqlwright("lab", "calibrate", "-d", shop).err
+    assert sqlwright("lab", "calibrate", "missing.csv", "-d", shop).code == 6

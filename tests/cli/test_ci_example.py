@@ -36,7 +36,7 @@ def test_the_workflow_is_one_that_github_reads() -> None:
     assert [words[:2] for words in COMMANDS] == [
         ["pip", "install"],
         ["sqlwright", "demo"],
-        ["sqlwright", "golden"],
+        ["sqlwright", "lab"],
         ["sqlwright", "evaluate"],
     ]
 

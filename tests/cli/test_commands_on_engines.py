@@ -154,7 +154,7 @@ def test_a_golden_set_calls_the_functions_and_reads_the_tables_that_are_named(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SQLWRIGHT_DATABASE", url)
     Path("net.yaml").write_text(GOLDEN)
-    lint = ["golden", "lint", "net.yaml", "--no-readings"]
+    lint = ["lab", "golden", "lint", "net.yaml", "--no-readings"]
     asked = ["evaluate", "net.yaml", "--json", "--out"]
 
     def unusable(*words: str) -> int:
@@ -177,7 +177,7 @@ def test_a_golden_set_calls_the_functions_and_reads_the_tables_that_are_named(
     assert main(["evaluate", "net.yaml", "--out", "hidden", "--resume"]) != 0
     assert "another tables" in " ".join(capsys.readouterr().err.split())
     assert main(["ask", url, "How many sales are there?"]) == 0
-    add = ["golden", "add", "more.yaml", "--last", "--with-result", "--sql"]
+    add = ["lab", "golden", "add", "more.yaml", "--last", "--with-result", "--sql"]
     assert main([*add, "SELECT net(4)"]) == 0
     monkeypatch.delenv("SQLWRIGHT_FUNCTIONS")
     assert main([*add, "SELECT net(6)"]) != 0

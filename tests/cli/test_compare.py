@@ -1,4 +1,4 @@
-"""`sqlwright recipes compare`: what it shows, writes and ends with."""
+"""`sqlwright lab compare`: what it shows, writes and ends with."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def model(home: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> l
 
 
 def test_recipes_are_shown_side_by_side(sqlwright: Command, shop: Path, model: list[str]) -> None:
-    outcome = sqlwright(
-        "recipes", "compare", shop, QUESTION, "-r", "baseline,chess-ir-ss-cg", *model
-    )
+    outcome = sqlwright("lab", "compare", shop, QUESTION, "-r", "baseline,chess-ir-ss-cg", *model)
     assert outcome.code == 0
     assert "Both recipes give the same result by queries that say the same." in outcome.out
     for title in ("Chose", "Retrieved", "Linked", "Generated", "Calls, tokens, cost and time"):
@@ -51,12 +49,12 @@ def test_recipes_are_shown_side_by_side(sqlwright: Command, shop: Path, model: l
 
 
 def test_without_a_model_the_others_are_compared(sqlwright: Command, shop: Path) -> None:
-    outcome = sqlwright("recipes", "compare", shop, QUESTION, "-r", "local,baseline,local-unscored")
+    outcome = sqlwright("lab", "compare", shop, QUESTION, "-r", "local,baseline,local-unscored")
     assert outcome.code == 0
     assert "baseline        not asked" in outcome.out
     assert "this recipe asks a language model, and none was named" in outcome.out
     assert "-m provider/model" in outcome.out
-    alone = sqlwright("recipes", "compare", shop, QUESTION, "-r", "baseline")
+    alone = sqlwright("lab", "compare", shop, QUESTION, "-r", "baseline")
     assert (alone.code, alone.out) == (4, "")
     assert "none was named" in alone.err
 
@@ -67,17 +65,17 @@ def test_a_server_that_is_not_running_fails_its_recipes_alone(
     with ModelServer() as gone:
         url = gone.url
     options = ["-m", "openai-compatible/m", "--base-url", url, "--no-stand-in"]
-    both = sqlwright("recipes", "compare", shop, QUESTION, "-r", "local,baseline", *options)
+    both = sqlwright("lab", "compare", shop, QUESTION, "-r", "local,baseline", *options)
     assert both.code == 0
     assert "is its server running?" in " ".join(both.out.split())
     assert "local answered, no other did." in both.out
-    alone = sqlwright("recipes", "compare", shop, QUESTION, "-r", "chess-ir-ss-cg", *options)
+    alone = sqlwright("lab", "compare", shop, QUESTION, "-r", "chess-ir-ss-cg", *options)
     assert alone.code == 11
     assert "There is no answer." in alone.out
 
 
 def test_a_refusal_is_an_exit_code_of_its_own(sqlwright: Command, shop: Path) -> None:
-    outcome = sqlwright("recipes", "compare", shop, "Delete all orders", "-r", "local")
+    outcome = sqlwright("lab", "compare", shop, "Delete all orders", "-r", "local")
     assert outcome.code == 10
     assert "refused" in outcome.out
 
@@ -98,7 +96,7 @@ def test_a_refusal_is_an_exit_code_of_its_own(sqlwright: Command, shop: Path) ->
 def test_what_does_not_fit_is_told_with_what_to_do(
     sqlwright: Command, shop: Path, options: tuple[str, ...], code: int, says: str
 ) -> None:
-    outcome = sqlwright("recipes", "compare", shop, QUESTION, *options)
+    outcome = sqlwright("lab", "compare", shop, QUESTION, *options)
     assert (outcome.code, outcome.out) == (code, "")
     assert says in outcome.err
 
@@ -108,7 +106,7 @@ def test_a_setting_is_of_one_recipe_or_of_all(
 ) -> None:
     recipes = ["-r", "baseline,chess-ir-ss-cg", "--json", "--no-cache", *model]
     more = ["--set", "baseline:samples.count=3", "--set", "samples.workers=1"]
-    outcome = sqlwright("recipes", "compare", shop, QUESTION, *recipes, *more)
+    outcome = sqlwright("lab", "compare", shop, QUESTION, *recipes, *more)
     baseline, chess = json.loads(outcome.out)["recipes"]
     assert len(baseline["generated"]) == 3
     assert len(chess["generated"]) == 1
@@ -119,7 +117,7 @@ def test_a_page_is_written_beside_what_is_printed(
     sqlwright: Command, shop: Path, model: list[str]
 ) -> None:
     page = Path("page.html")
-    words = ["recipes", "compare", shop, QUESTION, "-r", "local,baseline", *model]
+    words = ["lab", "compare", shop, QUESTION, "-r", "local,baseline", *model]
     outcome = sqlwright(*words, "--html", page)
     assert outcome.code == 0
     assert "written to page.html" in outcome.err

@@ -118,7 +118,7 @@ def test_databases_are_merged_into_a_data_set(
     evaluated: Evaluated, sqlwright: Command, shop: Path
 ) -> None:
     bird(shop, "gone")
-    outcome = sqlwright("merge-databases", "out", "--data", "bird:set")
+    outcome = sqlwright("lab", "merge-databases", "out", "--data", "bird:set")
     assert outcome.code == 0
     assert "gone is left out" in outcome.err
     assert "1 database, 2 tables, 7 columns, 2 questions in out" in outcome.err

@@ -1,4 +1,4 @@
-"""`sqlwright finetune`: sets built, candidates written, trainings estimated; mistakes told."""
+"""`sqlwright lab finetune`: sets built, candidates written, trainings estimated; mistakes told."""
 
 from __future__ import annotations
 
@@ -60,18 +60,27 @@ def small_set(home: Path) -> Path:
 def test_a_mistake_has_its_code_and_says_what_to_do(
     sqlwright: Run, mine: Path, small_set: Path, typed: str, code: int, told: str
 ) -> None:
-    outcome = sqlwright("finetune", *shlex.split(typed))
+    outcome = sqlwright("lab", "finetune", *shlex.split(typed))
     assert outcome.code == code, outcome.err
     assert told in outcome.err
     assert "Traceback" not in outcome.err
 
 
 def test_a_set_is_built_without_a_model(sqlwright: Run, mine: Path) -> None:
-    typed = ["finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--build-only"]
+    typed = [
+        "lab",
+        "finetune",
+        "linker",
+        "--data",
+        f"golden:{mine}",
+        "--out",
+        "tuned",
+        "--build-only",
+    ]
     outcome = sqlwright(*typed)
     assert outcome.code == 0, outcome.err
     assert "4 examples of 4 questions over 1 database" in outcome.out
-    assert "sqlwright finetune estimate tuned" in outcome.err
+    assert "sqlwright lab finetune estimate tuned" in outcome.err
     made = SetFolder.open(Path("tuned/set"))
     assert made.about.role == "linker"
     replies = {one.question_id: one.completion for one in made.examples()}
@@ -82,7 +91,16 @@ def test_a_set_is_built_without_a_model(sqlwright: Run, mine: Path) -> None:
 
 
 def test_another_plan_for_the_same_folder_is_refused(sqlwright: Run, mine: Path) -> None:
-    typed = ["finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--build-only"]
+    typed = [
+        "lab",
+        "finetune",
+        "linker",
+        "--data",
+        f"golden:{mine}",
+        "--out",
+        "tuned",
+        "--build-only",
+    ]
     assert sqlwright(*typed, "--limit", "2").code == 0
     outcome = sqlwright(*typed, "--limit", "3")
     assert outcome.code != 0
@@ -91,8 +109,8 @@ def test_another_plan_for_the_same_folder_is_refused(sqlwright: Run, mine: Path)
 
 def test_a_set_as_json(sqlwright: Run, mine: Path) -> None:
     outcome = sqlwright(
-        "finetune", "generator", "--data", f"golden:{mine}", "--out", "tuned", "--build-only",
-        "--option", "distractors=none", "--json",
+        "lab", "finetune", "generator", "--data", f"golden:{mine}", "--out", "tuned",
+        "--build-only", "--option", "distractors=none", "--json",
     )  # fmt: skip
     assert outcome.code == 0, outcome.err
     told = json.loads(outcome.out)
@@ -107,7 +125,7 @@ def test_training_without_the_extra_names_it_before_anything_is_built(
     sqlwright: Run, mine: Path
 ) -> None:
     outcome = sqlwright(
-        "finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--model", "."
+        "lab", "finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--model", "."
     )
     assert outcome.code == 4
     assert "pip install 'sqlwright[finetune]'" in outcome.err
@@ -119,13 +137,15 @@ def test_several_processes_do_not_build_one_set(
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     outcome = sqlwright(
-        "finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--build-only"
+        "lab", "finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--build-only"
     )
     assert (outcome.code, "several processes" in outcome.err) == (2, True)
 
 
 def test_an_estimate_says_that_it_is_one(sqlwright: Run, small_set: Path) -> None:
-    outcome = sqlwright("finetune", "estimate", small_set, "--model", "7B", "--preset", "msc")
+    outcome = sqlwright(
+        "lab", "finetune", "estimate", small_set, "--model", "7B", "--preset", "msc"
+    )
     assert outcome.code == 0, outcome.err
     assert "Estimates, not measured" in " ".join(outcome.out.split())
     assert "qlora of rank 32, 2 epochs" in " ".join(outcome.out.split())
@@ -135,7 +155,7 @@ def test_an_estimate_says_that_it_is_one(sqlwright: Run, small_set: Path) -> Non
 
 def test_an_estimate_as_json(sqlwright: Run, small_set: Path) -> None:
     outcome = sqlwright(
-        "finetune", "estimate", small_set, "--model", "3B", "--gpu", "h100", "--gpus", "4",
+        "lab", "finetune", "estimate", small_set, "--model", "3B", "--gpu", "h100", "--gpus", "4",
         "--price", "2.5", "--objective", "dpo", "--json",
     )  # fmt: skip
     (told,) = json.loads(outcome.out)["estimates"]
@@ -152,10 +172,10 @@ def test_the_commands_of_the_page_run_as_far_as_a_set(sqlwright: Run, mine: Path
     blocks = re.findall(r"```sh\n(.*?)```", told, re.DOTALL)
     commands = [line for block in blocks for line in block.split("\n")]
     lines = [shlex.split(line) for line in commands if line]
-    assert [words[:3] for words in lines] == [
-        ["sqlwright", "finetune", "candidates"],
-        ["sqlwright", "finetune", "selector"],
-        ["sqlwright", "finetune", "estimate"],
+    assert [words[:4] for words in lines] == [
+        ["sqlwright", "lab", "finetune", "candidates"],
+        ["sqlwright", "lab", "finetune", "selector"],
+        ["sqlwright", "lab", "finetune", "estimate"],
     ]
     mine.rename("my-questions.yaml")
     for words in lines:

@@ -1,4 +1,4 @@
-"""`sqlwright golden`: a set examined, and questions added to it from traces and chats."""
+"""`sqlwright lab golden`: a set examined, and questions added to it from traces and chats."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def golden(*rows: dict[str, Any]) -> Path:
 def test_errors_end_with_a_code_of_their_own_and_warnings_if_asked(
     sqlwright: Run, shop: Path, rows: list[dict[str, Any]], options: list[str], code: int, told: str
 ) -> None:
-    outcome = sqlwright("golden", "lint", golden(*rows), "--no-readings", *options)
+    outcome = sqlwright("lab", "golden", "lint", golden(*rows), "--no-readings", *options)
     assert outcome.code == code, outcome.err
     assert outcome.out.rstrip().split("\n")[-1] == told
     assert "\x1b[31m" not in outcome.out
 
 
 def test_each_fault_is_told_with_its_question_and_what_shows_it(sqlwright: Run, shop: Path) -> None:
-    outcome = sqlwright("golden", "lint", golden(FINE, NOBODY, BROKEN), "--no-readings")
+    outcome = sqlwright("lab", "golden", "lint", golden(FINE, NOBODY, BROKEN), "--no-readings")
     lines = [" ".join(line.split()) for line in outcome.out.split("\n")]
     assert lines[0].endswith("Who lives in Bergen?")
     assert lines[1].startswith("nothing warning gold says nothing")
@@ -58,7 +58,7 @@ def test_each_fault_is_told_with_its_question_and_what_shows_it(sqlwright: Run, 
 
 
 def test_faults_as_json(sqlwright: Run, shop: Path) -> None:
-    outcome = sqlwright("golden", "lint", golden(FINE, NOBODY), "--json")
+    outcome = sqlwright("lab", "golden", "lint", golden(FINE, NOBODY), "--json")
     told = json.loads(outcome.out)
     assert (told["file"], told["questions"]) == ("mine.yaml", 2)
     assert (told["errors"], told["warnings"]) == (0, 1)
@@ -81,7 +81,7 @@ def test_faults_as_json(sqlwright: Run, shop: Path) -> None:
 def test_what_cannot_be_done_is_told(
     sqlwright: Run, shop: Path, words: list[str], code: int, told: str
 ) -> None:
-    outcome = sqlwright("golden", *words)
+    outcome = sqlwright("lab", "golden", *words)
     assert outcome.code == code
     assert told in outcome.err
     assert not Path("mine.yaml").exists()
@@ -91,7 +91,7 @@ def test_the_question_asked_last_is_added_with_its_rows(sqlwright: Run, shop: Pa
     question = "How many orders are there?"
     assert sqlwright("ask", shop, question, "--evidence", "An order is a row.").code == 0
     Path("ci").mkdir()
-    added = sqlwright("golden", "add", "ci/mine.yaml", "--last", "--with-result")
+    added = sqlwright("lab", "golden", "add", "ci/mine.yaml", "--last", "--with-result")
     assert added.code == 0, added.err
     assert f"added to ci/mine.yaml, with 1 row: {question}" in added.err
     (example,) = load_golden_set(Path("ci/mine.yaml")).examples
@@ -99,26 +99,29 @@ def test_the_question_asked_last_is_added_with_its_rows(sqlwright: Run, shop: Pa
     assert example.database.resolve() == shop
     assert example.expected is not None
     assert example.expected.rows == ((4,),)
-    assert sqlwright("golden", "lint", "ci/mine.yaml", "--no-readings").code == 0
+    assert sqlwright("lab", "golden", "lint", "ci/mine.yaml", "--no-readings").code == 0
 
-    again = sqlwright("golden", "add", "ci/mine.yaml", "--last")
+    again = sqlwright("lab", "golden", "add", "ci/mine.yaml", "--last")
     assert again.code == 6
     assert "has this question already: number 1" in again.err
     other = sqlwright(
-        "golden", "add", "other.jsonl", "--last", "--sql", "SELECT COUNT(id) FROM orders"
+        "lab", "golden", "add", "other.jsonl", "--last", "--sql", "SELECT COUNT(id) FROM orders"
     )
     assert other.code == 0
     assert load_golden_set(Path("other.jsonl")).examples[0].gold_sql.startswith("SELECT COUNT(id)")
-    assert sqlwright("golden", "add", "x.yaml", "--last", "--sql", "DROP TABLE orders").code == 7
+    assert (
+        sqlwright("lab", "golden", "add", "x.yaml", "--last", "--sql", "DROP TABLE orders").code
+        == 7
+    )
 
 
 def test_a_question_without_an_answer_needs_a_query(sqlwright: Run, shop: Path, home: Path) -> None:
     assert sqlwright("ask", shop, "Delete all customers.").code == 10
-    refused = sqlwright("golden", "add", "mine.yaml", "--last")
+    refused = sqlwright("lab", "golden", "add", "mine.yaml", "--last")
     assert refused.code == 5
     assert "has no answer" in refused.err
     (trace,) = (home / "traces").glob("*.jsonl")
-    named = sqlwright("golden", "add", "mine.yaml", "--trace", trace, "--sql", "SELECT 1")
+    named = sqlwright("lab", "golden", "add", "mine.yaml", "--trace", trace, "--sql", "SELECT 1")
     assert named.code == 0, named.err
 
 

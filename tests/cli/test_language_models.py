@@ -218,7 +218,7 @@ def test_ablations_are_measured_one_beside_the_other(
         json.dumps([{"question": QUESTION, "query": SQL, "db_id": "shop"}])
     )
     asking = ["--data", "spider:set", "-m", "openai-compatible/m", "--base-url", server.url]
-    run = ("ablate", "without-revise", *asking, "--no-stand-in", "--jobs", "2", "--prepare")
+    run = ("lab", "ablate", "without-revise", *asking, "--no-stand-in", "--jobs", "2", "--prepare")
     missing = sqlwright(*run)
     assert (missing.code, "the runs need a folder" in missing.err) == (2, True)
     outcome = sqlwright(*run, "--out", "runs")

@@ -43,10 +43,10 @@ def test_help_and_version(sqlwright: Command) -> None:
         (["evaluate"], "name one data set"),
         (["evaluate", "--data", "spider:.", "--resume"], "--resume needs the folder"),
         (["recipes", "explode"], "No such command 'explode'"),
-        (["recipes", "explode"], "list, show, compare"),
+        (["recipes", "explode"], "list, show"),
         (["recipes", "chase"], "sqlwright recipes show chase"),
         (["recipes", "mine.yaml"], "sqlwright recipes show mine.yaml"),
-        (["recipes", "shw"], "list, show, compare"),
+        (["recipes", "shw"], "list, show"),
         (["trace", "explode"], "trace can't 'explode'"),
     ],
 )

@@ -124,7 +124,7 @@ def test_the_command_line(
     for command in opened:
         assert main(["--debug", *command]) == DatabaseUnavailable.exit_code
     main(["--debug", "doctor", "shop.db", address])
-    main(["--debug", "golden", "lint", address])
+    main(["--debug", "lab", "golden", "lint", address])
     main(["--debug", "sql", "shop.db", address, address])
     Path("sqlwright.toml").write_text(f"database = {json.dumps(address)}\n", "utf-8")
     assert opened == () or main(["--debug", "prepare"]) == DatabaseUnavailable.exit_code

@@ -142,7 +142,7 @@ def test_missing_commands_ask_for_what_isnt_there_and_nothing_else(measured: Pat
     mag = filled("mag", measured, model="vllm/my model")
     (command,) = table_commands(table(mag, "table 2"), mag.choice, "mag", out="my runs")
     assert command == (
-        "sqlwright ablate without-linker without-refiner --data bird:FOLDER "
+        "sqlwright lab ablate without-linker without-refiner --data bird:FOLDER "
         "-m 'vllm/my model' --no-stand-in --prepare --out 'my runs/mag/bird-dev' --resume"
     )
     whole, one_call = table_commands(table(mag, "table 1"), mag.choice, "mag")

@@ -13,6 +13,7 @@ from sqlwright.cli.commands import (
     ask,
     calibrate,
     chat,
+    compare,
     demo,
     doctor,
     evaluate,
@@ -28,7 +29,7 @@ from sqlwright.cli.commands.merging import merge_databases
 from sqlwright.cli.commands.report import command as report
 from sqlwright.cli.commands.runs import merge
 from sqlwright.cli.commands.tables import command as tables
-from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
+from sqlwright.cli.help import GROUP_EPILOG, LAB_EPILOG, CalmCommand, CalmGroup
 
 app = typer.Typer(
     name="sqlwright",
@@ -39,27 +40,43 @@ app = typer.Typer(
     epilog=GROUP_EPILOG,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for _name, _module in (
-    ("ask", ask),
-    ("chat", chat),
-    ("sql", sql),
-    ("prepare", prepare),
-    ("calibrate", calibrate),
-    ("purge", purge),
-    ("doctor", doctor),
-    ("trace", trace),
-    ("demo", demo),
-    ("evaluate", evaluate),
-    ("ablate", ablate),
-    ("merge-databases", merge_databases),
-    ("tables", tables),
-    ("merge-runs", merge),
+lab = typer.Typer(
+    cls=CalmGroup,
+    rich_markup_mode=None,
+    invoke_without_command=True,
+    epilog=LAB_EPILOG,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+for _group, _name, _module in (
+    (app, "ask", ask),
+    (app, "chat", chat),
+    (app, "sql", sql),
+    (app, "prepare", prepare),
+    (app, "purge", purge),
+    (app, "doctor", doctor),
+    (app, "trace", trace),
+    (app, "demo", demo),
+    (app, "evaluate", evaluate),
+    (lab, "ablate", ablate),
+    (lab, "compare", compare),
+    (lab, "calibrate", calibrate),
+    (lab, "merge-runs", merge),
+    (lab, "tables", tables),
+    (lab, "merge-databases", merge_databases),
 ):
-    app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
+    _group.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")
-app.add_typer(golden, name="golden")
 app.add_typer(report.group, name="report")
-app.add_typer(finetune, name="finetune")
+lab.add_typer(golden, name="golden")
+lab.add_typer(finetune, name="finetune")
+app.add_typer(lab, name="lab")
+
+
+@lab.callback()
+def _lab(context: typer.Context) -> None:
+    """Experiments: compare recipes, keep golden sets, calibrate confidence, train models."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def _print_version(value: bool) -> None:

@@ -16,17 +16,20 @@ _RANGE = re.compile(r"  \[x[<>]=?.*\]$")
 """Text that the parser adds to the help of a bounded number."""
 GROUPS = (
     ("Ask", ("ask", "chat", "sql")),
-    ("Prepare", ("prepare", "calibrate", "purge", "doctor")),
+    ("Set up", ("demo", "prepare", "doctor", "purge")),
     ("Look inside", ("recipes", "trace")),
-    ("Try and measure", ("demo", "evaluate", "ablate", "report", "tables", "label")),
-    ("Train", ("finetune",)),
-    ("Keep questions and runs", ("golden", "merge-runs", "merge-databases")),
+    ("Measure", ("evaluate", "report", "lab")),
 )
 GROUP_EPILOG = """\
 sqlwright demo --save shop.sqlite
 sqlwright ask shop.sqlite "Which customer in Munich has the most orders?"
 sqlwright chat shop.sqlite
 sqlwright sql shop.sqlite "SELECT count(*) FROM orders" --check"""
+
+LAB_EPILOG = """\
+sqlwright lab compare shop.sqlite "How many orders are pending?" --recipes local,local-unscored
+sqlwright lab golden lint my-questions.yaml --database shop.sqlite
+sqlwright lab calibrate my-questions.yaml --database shop.sqlite"""
 
 
 class CalmCommand(TyperCommand):

@@ -77,7 +77,7 @@ def read_own(path: Path) -> dict[str, OwnCalibration]:
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise WorkspaceError(
             f"the calibration in {path} can't be used: {error}",
-            hint="Fit it again with 'sqlwright calibrate', or remove it with its --reset.",
+            hint="Fit it again with 'sqlwright lab calibrate', or remove it with its --reset.",
         ) from error
     return {one.report.recipe: one for one in found}
 

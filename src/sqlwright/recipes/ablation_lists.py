@@ -81,5 +81,5 @@ def with_compared(names: Iterable[str]) -> tuple[Ablation, ...]:
     for name in names:
         add(name)
     if not listed:
-        raise ConfigError("no ablation is named", hint="'sqlwright ablate --list' lists them.")
+        raise ConfigError("no ablation is named", hint="'sqlwright lab ablate --list' lists them.")
     return tuple(listed.values())

@@ -1,4 +1,4 @@
-"""`sqlwright finetune ROLE` from questions to an adapter that is named in a project file."""
+"""`sqlwright lab finetune ROLE` from questions to an adapter that is named in a project file."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     Path("mine.yaml").write_text(yaml.safe_dump(rows), "utf-8")
     save_tiny(Path("tiny"))
     return [
-        "finetune", "linker", "--data", "golden:mine.yaml", "--out", "tuned", "--model", "tiny",
-        "--share", "0.5", "--context", "16000", "--epochs", "1", "--batch", "2", "--device", "cpu",
-        "--evaluate", "1",
+        "lab", "finetune", "linker", "--data", "golden:mine.yaml", "--out", "tuned",
+        "--model", "tiny", "--share", "0.5", "--context", "16000", "--epochs", "1", "--batch", "2",
+        "--device", "cpu", "--evaluate", "1",
     ]  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def test_a_role_is_trained_and_named(typed: list[str], capsys: pytest.CaptureFix
     told = " ".join(capsys.readouterr().out.split())
     assert "2 examples of 2 questions over 1 database" in told
     assert "[models.tuned-linker]" in told
-    assert "sqlwright finetune merge" in told
+    assert "sqlwright lab finetune merge" in told
     assert "of 1 (95 % interval" in told
     assert Path("tuned/run/adapter/adapter_config.json").is_file()
     assert Path("tuned/run/MODEL_CARD.md").is_file()
@@ -69,10 +69,10 @@ def test_a_role_is_trained_and_named(typed: list[str], capsys: pytest.CaptureFix
 
 def test_a_trained_adapter_is_merged(typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*typed, "--evaluate", "0"]) == 0
-    assert main(["finetune", "merge", "tuned", "--out", "whole"]) == 0
+    assert main(["lab", "finetune", "merge", "tuned", "--out", "whole"]) == 0
     assert any(Path("whole").glob("*.safetensors"))
     capsys.readouterr()
-    assert main(["finetune", "merge", "tuned", "--out", "whole"]) == 2
+    assert main(["lab", "finetune", "merge", "tuned", "--out", "whole"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`sqlwright ablate`."""
+"""`sqlwright lab ablate`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import measuring, options, running
 
 EXAMPLES = """\
-sqlwright ablate --list
-sqlwright ablate without-revise one-revision --data bird:data/bird -m openai/gpt-4.1 -o runs/table4
-sqlwright ablate --all --data bird:data/bird --prepare --jobs 8 -m vllm/qwen3 --out runs/chess
+sqlwright lab ablate --list
+sqlwright lab ablate without-revise --data bird:data/bird -m openai/gpt-4.1 -o runs/table4
+sqlwright lab ablate --all --data bird:data/bird --prepare --jobs 8 -m vllm/qwen3 --out runs/chess
 """
 
 

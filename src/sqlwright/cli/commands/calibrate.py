@@ -1,4 +1,4 @@
-"""`sqlwright calibrate`."""
+"""`sqlwright lab calibrate`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import read_database
 
 EXAMPLES = """\
-sqlwright calibrate golden.yaml --database shop.sqlite
-sqlwright calibrate golden.csv -d shop.sqlite -r chess-ir-ss-cg -m openai/gpt-4.1 --budget '$2'
-sqlwright calibrate --reset -d shop.sqlite
+sqlwright lab calibrate golden.yaml --database shop.sqlite
+sqlwright lab calibrate golden.csv -d shop.sqlite -r chess-ir-ss-cg -m openai/gpt-4.1 --budget '$2'
+sqlwright lab calibrate --reset -d shop.sqlite
 """
 
 

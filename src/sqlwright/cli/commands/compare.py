@@ -1,4 +1,4 @@
-"""`sqlwright recipes compare`."""
+"""`sqlwright lab compare`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlwright.cli.typed import measuring, options
 from sqlwright.cli.typed.target import read_target
 
 EXAMPLES = """\
-sqlwright recipes compare shop.sqlite "How many orders are pending?" --recipes local,local-unscored
-sqlwright recipes compare shop.sqlite -r local,chess-ir-ss-cg,chase -m openai/gpt-4.1 \\
+sqlwright lab compare shop.sqlite "How many orders are pending?" --recipes local,local-unscored
+sqlwright lab compare shop.sqlite -r local,chess-ir-ss-cg,chase -m openai/gpt-4.1 \\
   --set chase:samples.count=2 --html compared.html "How many orders are pending?"
 """
 

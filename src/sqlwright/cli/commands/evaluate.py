@@ -47,7 +47,7 @@ def command(
         typer.Option(
             "--ablation",
             metavar="NAME",
-            help="A recipe with a list of changes; 'sqlwright ablate --list' lists them.",
+            help="A recipe with a list of changes; 'sqlwright lab ablate --list' lists them.",
         ),
     ] = None,
     settings: options.Settings = None,

@@ -1,4 +1,4 @@
-"""`sqlwright recipes`: list them, show one, compare some (`compare.py`)."""
+"""`sqlwright recipes`: list them, show one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from sqlwright.cli.commands import compare
 from sqlwright.cli.help import CalmCommand, CalmGroup
 from sqlwright.cli.typed import options
 
@@ -14,7 +13,6 @@ EXAMPLES = """\
 sqlwright recipes
 sqlwright recipes show local > mine.yaml
 sqlwright ask shop.sqlite --recipe mine.yaml "How many support tickets are still open?"
-sqlwright recipes compare shop.sqlite "How many orders are pending?" -r local,mine.yaml
 """
 SHOW_EXAMPLES = """\
 sqlwright recipes show local
@@ -48,7 +46,7 @@ group = typer.Typer(
 
 @group.callback()
 def recipes(context: typer.Context) -> int:
-    """List the recipes, show one, or ask a question by several and compare what they did."""
+    """List the recipes, or show one."""
     return listed() if context.invoked_subcommand is None else 0
 
 
@@ -83,6 +81,3 @@ def shown(
     settle_streams()
     Screen.open().show(cookbook.recipe_lines(name, allow_code=allow_code))
     return 0
-
-
-group.command("compare", cls=CalmCommand, epilog=compare.EXAMPLES)(compare.command)

@@ -1,4 +1,4 @@
-"""Options of `sqlwright finetune` that several of its commands share."""
+"""Options of `sqlwright lab finetune` that several of its commands share."""
 
 from __future__ import annotations
 

@@ -110,8 +110,8 @@ class Gating:
         if part:
             raise UsageError(
                 "a shard isn't checked on its own",
-                hint="Put the shards together with 'sqlwright merge-runs'; 'sqlwright report diff' "
-                "compares runs.",
+                hint="Put the shards together with 'sqlwright lab merge-runs'; "
+                "'sqlwright report diff' compares runs.",
             )
 
     def gate(self, rule: str, limit: int | None) -> Gate:

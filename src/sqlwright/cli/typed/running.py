@@ -57,7 +57,7 @@ OneShard = Annotated[
     typer.Option(
         "--shard",
         metavar="I/N",
-        help="Ask one of N parts, counted from 1; 'sqlwright merge-runs' puts them together.",
+        help="Ask one of N parts, counted from 1; 'sqlwright lab merge-runs' puts them together.",
     ),
 ]
 Traces = Annotated[

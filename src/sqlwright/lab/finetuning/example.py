@@ -73,5 +73,5 @@ def _example(line: str, where: str) -> TrainingExample:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DatasetError(
             f"{where} is no training example: {error}",
-            hint="`sqlwright finetune` writes such files.",
+            hint="`sqlwright lab finetune` writes such files.",
         ) from None

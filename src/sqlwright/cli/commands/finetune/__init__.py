@@ -1,1 +1,1 @@
-"""`sqlwright finetune`: train the models that recipes ask, on data of one's own."""
+"""`sqlwright lab finetune`: train the models that recipes ask, on data of one's own."""

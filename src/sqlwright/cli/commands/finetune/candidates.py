@@ -1,4 +1,4 @@
-"""`sqlwright finetune candidates`."""
+"""`sqlwright lab finetune candidates`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import finetuning, measuring, options
 
 EXAMPLES = """\
-sqlwright finetune candidates --data golden:my-questions.yaml --out mine.jsonl
-sqlwright finetune candidates --data spider:data/spider --split fit --recipe msc \\
+sqlwright lab finetune candidates --data golden:my-questions.yaml --out mine.jsonl
+sqlwright lab finetune candidates --data spider:data/spider --split fit --recipe msc \\
     -m openai/gpt-4.1-mini --budget '$0.01' --out mini.jsonl
-sqlwright finetune candidates --data spider:data/spider --split fit --recipe msc-tuned --fold 0/2 \\
-    --trained-on tuned/zero --out zero.jsonl
+sqlwright lab finetune candidates --data spider:data/spider --split fit --recipe msc-tuned \\
+    --fold 0/2 --trained-on tuned/zero --out zero.jsonl
 """
 
 

@@ -1,4 +1,4 @@
-"""`sqlwright finetune estimate`."""
+"""`sqlwright lab finetune estimate`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import finetuning, options
 
 EXAMPLES = """\
-sqlwright finetune estimate tuned/set --model 7B
-sqlwright finetune estimate tuned/set --model models/qwen-3b --gpu H100 --price 2.50
-sqlwright finetune estimate tuned/set --model 32B --preset chess --gpu A100 --gpus 8 --json
+sqlwright lab finetune estimate tuned/set --model 7B
+sqlwright lab finetune estimate tuned/set --model models/qwen-3b --gpu H100 --price 2.50
+sqlwright lab finetune estimate tuned/set --model 32B --preset chess --gpu A100 --gpus 8 --json
 """
 
 

@@ -1,4 +1,4 @@
-"""The commands of `sqlwright finetune` put together."""
+"""The commands of `sqlwright lab finetune` put together."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from sqlwright.cli.commands.finetune import candidates, estimate, merge, trainin
 from sqlwright.cli.help import CalmCommand, CalmGroup
 
 EXAMPLES = """\
-sqlwright finetune generator --data golden:my-questions.yaml --out tuned --build-only
-sqlwright finetune estimate tuned --model 7B
-sqlwright finetune generator --data golden:my-questions.yaml --out tuned --model models/qwen-7b
+sqlwright lab finetune generator --data golden:my-questions.yaml --out tuned --build-only
+sqlwright lab finetune estimate tuned --model 7B
+sqlwright lab finetune generator --data golden:my-questions.yaml --out tuned --model models/qwen-7b
 """
 
 group = typer.Typer(

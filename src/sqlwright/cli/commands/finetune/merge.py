@@ -1,4 +1,4 @@
-"""`sqlwright finetune merge`."""
+"""`sqlwright lab finetune merge`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.terminal.text import clean
 
 EXAMPLES = """\
-sqlwright finetune merge tuned/run --out models/qwen-3b-selector
+sqlwright lab finetune merge tuned/run --out models/qwen-3b-selector
 """
 
 

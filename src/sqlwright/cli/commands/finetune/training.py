@@ -1,4 +1,4 @@
-"""`sqlwright finetune linker|generator|critic|selector`: one command under four names."""
+"""`sqlwright lab finetune linker|generator|critic|selector`: one command under four names."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ CHOOSING = frozenset({"critic", "selector"})
 """Roles that learn on queries of generators."""
 EXAMPLES: Mapping[str, str] = {
     "linker": """\
-sqlwright finetune linker --data golden:my-questions.yaml --out tuned/linker --build-only
-sqlwright finetune linker --data bird:data/bird --split train --held-out bird:data/bird \\
+sqlwright lab finetune linker --data golden:my-questions.yaml --out tuned/linker --build-only
+sqlwright lab finetune linker --data bird:data/bird --split train --held-out bird:data/bird \\
     --model models/qwen-7b --preset msc --out tuned/linker
 """,
     "generator": """\
-sqlwright finetune generator --data golden:my-questions.yaml --out tuned/generator --build-only
-sqlwright finetune generator --data bird:data/bird --split train --recipe chess-tuned \\
+sqlwright lab finetune generator --data golden:my-questions.yaml --out tuned/generator --build-only
+sqlwright lab finetune generator --data bird:data/bird --split train --recipe chess-tuned \\
     --model models/deepseek-33b --preset chess --out tuned/generator
 """,
     "critic": """\
-sqlwright finetune critic --data spider:data/spider --split fit --candidates zero.jsonl \\
+sqlwright lab finetune critic --data spider:data/spider --split fit --candidates zero.jsonl \\
     --candidates one.jsonl --model models/qwen-7b --preset msc --out tuned/critic
 """,
     "selector": """\
-sqlwright finetune selector --data golden:my-questions.yaml --candidates mine.jsonl \\
+sqlwright lab finetune selector --data golden:my-questions.yaml --candidates mine.jsonl \\
     --out tuned/selector --build-only
-sqlwright finetune selector --data golden:my-questions.yaml --candidates mine.jsonl \\
+sqlwright lab finetune selector --data golden:my-questions.yaml --candidates mine.jsonl \\
     --model models/qwen-3b --preset chase-selector --out tuned/selector
 """,
 }
@@ -187,7 +187,7 @@ def _check(
     if role in CHOOSING and not candidates:
         raise UsageError(
             f"a {role} learns to choose among queries, and there are none",
-            hint="Write some with 'sqlwright finetune candidates', and name the file with "
+            hint="Write some with 'sqlwright lab finetune candidates', and name the file with "
             "--candidates.",
         )
     several = os.environ.get("WORLD_SIZE", "1") not in {"", "1"}

@@ -1,1 +1,1 @@
-"""`sqlwright golden`: examine a golden set, add questions to it."""
+"""`sqlwright lab golden`: examine a golden set, add questions to it."""

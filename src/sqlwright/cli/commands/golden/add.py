@@ -1,4 +1,4 @@
-"""`sqlwright golden add`."""
+"""`sqlwright lab golden add`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sqlwright.cli.typed.target import default_database
 from sqlwright.presentation.answer import readable
 
 EXAMPLES = """\
-sqlwright golden add my-questions.yaml --last
-sqlwright golden add my-questions.yaml --trace 20261120-2104 --with-result
-sqlwright golden add my-questions.yaml --last --sql "SELECT COUNT(*) FROM orders"
+sqlwright lab golden add my-questions.yaml --last
+sqlwright lab golden add my-questions.yaml --trace 20261120-2104 --with-result
+sqlwright lab golden add my-questions.yaml --last --sql "SELECT COUNT(*) FROM orders"
 """
 
 

@@ -1,4 +1,4 @@
-"""The commands of `sqlwright golden` put together."""
+"""The commands of `sqlwright lab golden` put together."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from sqlwright.cli.commands.golden import add, lint
 from sqlwright.cli.help import CalmCommand, CalmGroup
 
 EXAMPLES = """\
-sqlwright golden lint my-questions.yaml --database shop.sqlite
-sqlwright golden add my-questions.yaml --last
+sqlwright lab golden lint my-questions.yaml --database shop.sqlite
+sqlwright lab golden add my-questions.yaml --last
 """
 
 group = typer.Typer(
@@ -25,7 +25,7 @@ group = typer.Typer(
 def golden(context: typer.Context) -> None:
     """Look after a golden set: questions of your own, each with a query that answers it.
 
-    'sqlwright evaluate' measures with it, 'sqlwright calibrate' fits the confidence to it.
+    'sqlwright evaluate' measures with it, 'sqlwright lab calibrate' fits the confidence to it.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

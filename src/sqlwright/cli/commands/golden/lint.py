@@ -1,4 +1,4 @@
-"""`sqlwright golden lint`."""
+"""`sqlwright lab golden lint`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sqlwright.cli.failure import UNHEALTHY
 from sqlwright.cli.typed import gating, measuring, options
 
 EXAMPLES = """\
-sqlwright golden lint my-questions.yaml --database shop.sqlite
-sqlwright golden lint my-questions.yaml -d shop.sqlite --strict --json
+sqlwright lab golden lint my-questions.yaml --database shop.sqlite
+sqlwright lab golden lint my-questions.yaml -d shop.sqlite --strict --json
 """
 
 

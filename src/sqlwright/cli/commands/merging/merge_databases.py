@@ -1,4 +1,4 @@
-"""`sqlwright merge-databases`."""
+"""`sqlwright lab merge-databases`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from sqlwright.cli.typed import measuring, options
 
 EXAMPLES = """\
-sqlwright merge-databases merged --data bird:data/bird --columns 4337
+sqlwright lab merge-databases merged --data bird:data/bird --columns 4337
 sqlwright evaluate --data bird:merged --prepare --out runs/merged
 """
 

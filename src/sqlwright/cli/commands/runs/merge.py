@@ -1,4 +1,4 @@
-"""`sqlwright merge-runs`."""
+"""`sqlwright lab merge-runs`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from sqlwright.cli.typed import options
 
 EXAMPLES = """\
-sqlwright merge-runs runs/whole runs/part1 runs/part2 runs/part3
+sqlwright lab merge-runs runs/whole runs/part1 runs/part2 runs/part3
 """
 
 

@@ -1,1 +1,1 @@
-"""`sqlwright tables`."""
+"""`sqlwright lab tables`."""

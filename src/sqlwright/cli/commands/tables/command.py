@@ -1,4 +1,4 @@
-"""`sqlwright tables`."""
+"""`sqlwright lab tables`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import options
 
 EXAMPLES = """\
-sqlwright tables chess --runs runs/chess
-sqlwright tables msc --runs runs --model ollama/qwen3 --markdown > msc.md
-sqlwright tables chase --missing -m openai/gpt-4.1
+sqlwright lab tables chess --runs runs/chess
+sqlwright lab tables msc --runs runs --model ollama/qwen3 --markdown > msc.md
+sqlwright lab tables chase --missing -m openai/gpt-4.1
 """
 
 

@@ -1,1 +1,1 @@
-"""`sqlwright calibrate`."""
+"""`sqlwright lab calibrate`."""

@@ -1,1 +1,1 @@
-"""Views of `sqlwright finetune`."""
+"""Views of `sqlwright lab finetune`."""

@@ -114,5 +114,5 @@ def serving_lines(plan: BuildPlan, out: Path, width: int) -> Iterator[Text]:
     told = f"sqlwright ask shop.sqlite 'QUESTION' --recipe {clean(plan.recipe, 80)}"
     told += "".join(f" --set {clean(shlex.quote(one), 200)}" for one in plan.overrides)
     yield from labelled("then", [Text(told)], width)
-    merging = f"sqlwright finetune merge {clean(str(out), 400)} --out FOLDER"
+    merging = f"sqlwright lab finetune merge {clean(str(out), 400)} --out FOLDER"
     yield from labelled("or", [Text(f"{merging}, for servers without adapters")], width)

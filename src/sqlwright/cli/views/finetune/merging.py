@@ -23,7 +23,7 @@ def merge_run(screen: Screen, run: Path, out: Path, model: Path | None) -> None:
     if not record:
         raise DatasetError(
             f"{run} holds no run: it has no run.json",
-            hint="Name the folder that 'sqlwright finetune ROLE' trained in.",
+            hint="Name the folder that 'sqlwright lab finetune ROLE' trained in.",
         )
     adapter = folder / "adapter"
     if not adapter.is_dir():

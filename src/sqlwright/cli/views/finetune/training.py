@@ -99,5 +99,5 @@ def _advise(screen: Screen, wanted: Wanted, made: SetFolder) -> None:
     """Say what comes next where a set alone was built."""
     shown = clean(str(wanted.out), 400)
     screen.note(f"the set is in {clean(str(made.path), 400)}")
-    screen.note(f"what training on it takes: sqlwright finetune estimate {shown} --model 7B")
+    screen.note(f"what training on it takes: sqlwright lab finetune estimate {shown} --model 7B")
     screen.note("to train: the same command with --model FOLDER in place of --build-only")

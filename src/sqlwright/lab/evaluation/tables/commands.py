@@ -56,7 +56,7 @@ class _Group:
         usual ones. A folder holds runs with one choice of metrics, so these have their own."""
         place = f"{folder}/{'-'.join([self.data, *map(_slug, self.set), *self.metrics])}"
         if not self.metrics:
-            yield " ".join(["sqlwright ablate", *names, *self._options(names, choice, place)])
+            yield " ".join(["sqlwright lab ablate", *names, *self._options(names, choice, place)])
             return
         for name in names:
             kind = "--ablation" if name in ablations() else "--recipe"

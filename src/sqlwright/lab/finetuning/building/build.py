@@ -107,7 +107,7 @@ def _check(plan: BuildPlan, role: Role) -> None:
     if role.chooses and not plan.candidates:
         raise DatasetError(
             f"the {role.name} chooses among queries of generators, and none are given",
-            hint="Write some with `sqlwright finetune candidates`, and name the file with "
+            hint="Write some with `sqlwright lab finetune candidates`, and name the file with "
             "--candidates.",
         )
     names = [source.dataset.name for source in plan.datasets]

@@ -108,7 +108,7 @@ def read_record(path: Path) -> SetRecord:
     if not told:
         raise DatasetError(
             f"{path} holds no training set: it has no {RECORD}",
-            hint="`sqlwright finetune ROLE --build-only` builds one; run again, it goes on.",
+            hint="`sqlwright lab finetune ROLE --build-only` builds one; run again, it goes on.",
         )
     if told.get("version") != VERSION:
         raise DatasetError(

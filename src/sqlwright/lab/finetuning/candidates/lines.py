@@ -16,7 +16,7 @@ T = TypeVar("T", bound=BaseModel)
 
 VERSION = 1
 """Version of the form; grows when a reader has to tell old files from new ones."""
-REMEDY = "`sqlwright finetune candidates` writes such files."
+REMEDY = "`sqlwright lab finetune candidates` writes such files."
 
 
 class Header(BaseModel):

@@ -64,7 +64,7 @@ def read_candidates(paths: Iterable[Path]) -> CandidateSets:
     if not generators:
         raise DatasetError(
             "there are no candidates to choose among",
-            hint="Write some with `sqlwright finetune candidates`.",
+            hint="Write some with `sqlwright lab finetune candidates`.",
         )
     return CandidateSets(tuple(generators), found)
 

@@ -62,7 +62,7 @@ def set_tokens(folder: Path, model: Path | None = None) -> SetTokens:
     if not path.is_file():
         raise DatasetError(
             f"{folder} is no set: it has no {TRAIN}",
-            hint="Build one with 'sqlwright finetune ROLE --build-only --out FOLDER': it is "
+            hint="Build one with 'sqlwright lab finetune ROLE --build-only --out FOLDER': it is "
             "FOLDER/set.",
         )
     examples = list(read_examples(path))

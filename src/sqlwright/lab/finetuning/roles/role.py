@@ -74,7 +74,7 @@ class Role(Protocol):
 
     @property
     def name(self) -> str:
-        """As in `sqlwright finetune NAME`."""
+        """As in `sqlwright lab finetune NAME`."""
         ...
 
     @property

@@ -60,7 +60,7 @@ def _lines(folder: RunFolder, record: Mapping[str, Any]) -> Iterator[str]:
     yield "```"
     yield ""
     yield "A server that takes adapters serves `adapter/` over the base model; for one that takes"
-    yield "none, `sqlwright finetune merge` makes a whole model of both."
+    yield "none, `sqlwright lab finetune merge` makes a whole model of both."
 
 
 def _data(record: Mapping[str, Any]) -> Iterator[str]:

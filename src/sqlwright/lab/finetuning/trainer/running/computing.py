@@ -50,7 +50,7 @@ def computing_of(plan: TrainingPlan) -> Computing:
         raise ConfigError(
             f"this process sees {torch.cuda.device_count()} GPUs, and one process trains on one",
             hint="Set CUDA_VISIBLE_DEVICES=0, or start one process for each with "
-            "`accelerate launch --num_processes N -m sqlwright finetune ...`.",
+            "`accelerate launch --num_processes N -m sqlwright lab finetune ...`.",
         )
     micro, accumulation = plan.micro_batches(state.num_processes)
     return Computing(
