@@ -90,7 +90,7 @@ class MalformedReply(SqlwrightError):
 class ModelFailed(SqlwrightError):
     """A language model gave no reply at all: unreachable, overloaded, or it refused the request."""
 
-    exit_code = 10
+    exit_code = 17
 
 
 class ModelRejected(ModelFailed):
@@ -105,7 +105,7 @@ class NotEmbedded(SqlwrightError):
 class BudgetSpent(SqlwrightError):
     """No call could be made, because the question's budget is spent."""
 
-    exit_code = 11
+    exit_code = 18
 
 
 class Cancelled(SqlwrightError):

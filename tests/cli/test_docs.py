@@ -35,6 +35,18 @@ def test_every_exit_code_is_documented() -> None:
     assert documented == codes | {0}
 
 
+def test_no_exit_code_means_two_things() -> None:
+    """Each kind of error has its own, but for those that inherit it or end no command."""
+    owned = [failure.REFUSED, failure.FAILED, failure.UNDER_SHARE, failure.ANSWERS_LOST]
+    kinds = [*SqlwrightError.__subclasses__()]
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        if "exit_code" in vars(kind) and kind is not failure.UsageError:
+            owned.append(kind.exit_code)
+    assert sorted(owned) == sorted(set(owned))
+
+
 def test_every_command_of_the_chat_is_documented() -> None:
     text = FILE.read_text("utf-8")
     assert all(f"| `{name}` | {meaning} |" in text for name, meaning in HELP.items())

@@ -1,8 +1,11 @@
 """Command lines that need no model."""
 
+import importlib.metadata
 import io
 import json
+import re
 import sqlite3
+import tomllib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +18,7 @@ from tests.cli.conftest import Outcome
 from tests.cli.hostile import acting, texts
 
 Command = Callable[..., Outcome]
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
 
 
 def test_help_and_version(sqlwright: Command) -> None:
@@ -428,3 +432,29 @@ def test_hostile_arguments(sqlwright: Command, home: Path, name: str) -> None:
         outcome = sqlwright(*arguments)
         assert outcome.code not in (0, 1)
         assert acting(outcome.out + outcome.err) <= {"\n"}
+
+
+def test_doctor_looks_for_every_library_that_the_package_needs(
+    sqlwright: Command, home: Path
+) -> None:
+    needed = set(PROJECT["project"]["dependencies"])
+    libraries = json.loads(sqlwright("doctor", "--json").out)["checks"]
+    told = [check["found"] for check in libraries if check["name"] == "libraries"]
+    names = {re.split(r"[<>=]", line)[0] for line in needed}
+    assert [{word.split()[0] for word in found.split(", ")} for found in told] == [names]
+
+
+def test_doctor_says_libraries_once_where_one_is_missing(
+    sqlwright: Command, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = importlib.metadata.version
+
+    def lacking(name: str) -> str:
+        if name == "rapidfuzz":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", lacking)
+    checks = json.loads(sqlwright("doctor", "--json").out)["checks"]
+    told = [(check["state"], check["found"]) for check in checks if check["name"] == "libraries"]
+    assert told == [("bad", "missing: rapidfuzz")]

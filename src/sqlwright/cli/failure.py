@@ -13,6 +13,8 @@
 | 14 | evaluate: fewer answers are right than --fail-under asks |
 | 15 | evaluate: an answer is wrong that --baseline has right |
 | 16 | a query would read more than --max-scan allows |
+| 17 | a language model gave no reply, or refused the request |
+| 18 | the budget for language models is spent |
 | 130 | interrupted with Ctrl-C |
 | 141 | whoever read the output closed it |
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 import shlex
 import shutil
 import sys
@@ -36,7 +37,6 @@ from sqlwright.presentation.timing import duration
 if TYPE_CHECKING:
     from sqlwright.settings.values import Settings
 
-LIBRARIES = ("apsw", "numpy", "onnxruntime", "tokenizers", "sqlglot", "rapidfuzz", "rich", "typer")
 LEAST_FREE = 200 * 1024 * 1024
 """Bytes on the disk that a larger database's prepared data may need."""
 FULL = 10 * 1024 * 1024
@@ -101,7 +101,7 @@ def _program() -> Check:
 
 def _libraries() -> Iterator[Check]:
     versions, missing = [], []
-    for name in LIBRARIES:
+    for name in required():
         try:
             versions.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
@@ -113,11 +113,18 @@ def _libraries() -> Iterator[Check]:
             f"missing: {', '.join(missing)}",
             f"Install them: {sys.executable} -m pip install {' '.join(missing)}",
         )
-    yield Check("libraries", "good", ", ".join(versions))
-    if not missing:
-        from sqlwright.database.sqlite.probe import engine_version
+        return
+    from sqlwright.database.sqlite.probe import engine_version
 
-        yield Check("SQLite", "good", f"{engine_version()}, its own copy within apsw")
+    yield Check("libraries", "good", ", ".join(versions))
+    yield Check("SQLite", "good", f"{engine_version()}, its own copy within apsw")
+
+
+def required() -> list[str]:
+    """The names of the libraries that the installed package can't do without, by its metadata."""
+    needs = importlib.metadata.requires("sqlwright") or ()
+    names = (re.match(r"[\w.-]+", need) for need in needs if "extra ==" not in need)
+    return [name.group() for name in names if name]
 
 
 def _models() -> Check:
