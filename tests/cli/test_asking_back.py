@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sqlwright.cli.opening import AnswerAndState
-from sqlwright.cli.views.asking_back.conversation import AskedBack
-from sqlwright.cli.views.asking_back.terminal import number_meant
+from sqlwright.cli.views.asking_back import AskedBack, number_meant
 from sqlwright.types import Candidate, Choice, QuestionBack
 from tests.cli.answers import ANSWER
 

@@ -3,8 +3,7 @@ from dataclasses import replace
 import pytest
 
 from sqlwright.cli.views.ablate import listed_lines, table_lines
-from sqlwright.cli.views.evaluate.errors import error_lines
-from sqlwright.cli.views.evaluate.summary import summary_lines
+from sqlwright.cli.views.evaluate import error_lines, summary_lines
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.recipes.ablation_lists import ablations

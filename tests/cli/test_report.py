@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.cli.commands.report.command import with_usual_page
+from sqlwright.cli.commands.report import with_usual_page
 from sqlwright.presentation.html.page import is_page
 from tests.evaluation.run_folders import questions, right, run_folder, wrong
 

@@ -14,7 +14,7 @@ from sqlwright import api
 from sqlwright.api import Session
 from sqlwright.cli.terminal.console import Glyphs
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.cli.views.compare.lines import comparison_lines
+from sqlwright.cli.views.compare import comparison_lines
 from sqlwright.errors import ConfigError, UserError
 from sqlwright.events import Event, RunStarted
 from sqlwright.lab.comparison.as_json import comparison_to_dict

@@ -17,18 +17,18 @@ from sqlwright.cli.commands import (
     demo,
     doctor,
     evaluate,
+    golden,
+    merge_runs,
     prepare,
     purge,
     recipes,
+    report,
     sql,
+    tables,
     trace,
 )
 from sqlwright.cli.commands.finetune.group import group as finetune
-from sqlwright.cli.commands.golden.group import group as golden
 from sqlwright.cli.commands.merging import merge_databases
-from sqlwright.cli.commands.report import command as report
-from sqlwright.cli.commands.runs import merge
-from sqlwright.cli.commands.tables import command as tables
 from sqlwright.cli.help import GROUP_EPILOG, LAB_EPILOG, CalmCommand, CalmGroup
 
 app = typer.Typer(
@@ -60,14 +60,14 @@ for _group, _name, _module in (
     (lab, "ablate", ablate),
     (lab, "compare", compare),
     (lab, "calibrate", calibrate),
-    (lab, "merge-runs", merge),
+    (lab, "merge-runs", merge_runs),
     (lab, "tables", tables),
     (lab, "merge-databases", merge_databases),
 ):
     _group.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")
 app.add_typer(report.group, name="report")
-lab.add_typer(golden, name="golden")
+lab.add_typer(golden.group, name="golden")
 lab.add_typer(finetune, name="finetune")
 app.add_typer(lab, name="lab")
 

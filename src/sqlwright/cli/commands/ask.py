@@ -90,7 +90,7 @@ def command(
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.views.ask import show_found
-    from sqlwright.cli.views.asking_back.terminal import can_ask, put_question
+    from sqlwright.cli.views.asking_back import can_ask, put_question
     from sqlwright.presentation.answer import readable
     from sqlwright.settings.policy import check_model_is_asked
 

@@ -62,7 +62,7 @@ def command(
 
     from sqlwright.cli.opening import note_destinations, opener, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
-    from sqlwright.cli.views.calibrate.lines import AskingProgress, calibrated_lines, reset_line
+    from sqlwright.cli.views.calibrate import AskingProgress, calibrated_lines, reset_line
     from sqlwright.lab.datasets.own.golden import load_golden
 
     settle_streams()

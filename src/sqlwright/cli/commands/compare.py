@@ -73,7 +73,7 @@ def command(
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.terminal.text import clean
-    from sqlwright.cli.views.compare.asking import (
+    from sqlwright.cli.views.compare import (
         check_page,
         comparing,
         named_recipes,

@@ -42,7 +42,7 @@ def command(
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
     from sqlwright.cli.terminal.progress import Spinner
-    from sqlwright.cli.views.doctor.checks import checks, lines
+    from sqlwright.cli.views.doctor import checks, lines
     from sqlwright.cli.views.files import corrections_of
     from sqlwright.presentation.answer import to_json
 

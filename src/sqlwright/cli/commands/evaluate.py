@@ -111,8 +111,8 @@ def command(
     )  # fmt: skip
 
     from sqlwright.cli.terminal.console import Screen, settle_streams
-    from sqlwright.cli.views.evaluate.measuring import measure
-    from sqlwright.cli.views.golden.checked import Checks
+    from sqlwright.cli.views.evaluate import measure
+    from sqlwright.cli.views.golden import Checks
     from sqlwright.lab.evaluation.metrics.registry import find_metric
     from sqlwright.lab.evaluation.run import EvaluationSettings
 

@@ -13,7 +13,7 @@ from sqlwright.cli.terminal.layout import PROSE, wrapped
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.cli.views.evaluate.measuring import Counter
+from sqlwright.cli.views.evaluate import Counter
 
 if TYPE_CHECKING:
     from sqlwright.lab.datasets.example import Dataset

@@ -21,8 +21,7 @@ from sqlwright.cli.terminal.layout import (
 )
 from sqlwright.cli.terminal.table import SHOWN_ROWS, cell_text, shape, table_lines
 from sqlwright.cli.terminal.text import clean, clean_block
-from sqlwright.cli.views.understood import part_line
-from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words
+from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, rows_words
 from sqlwright.presentation.asking_back import assumed_words
 from sqlwright.presentation.costs import cost_words, usage_words
 from sqlwright.presentation.numbers import percent
@@ -31,7 +30,7 @@ from sqlwright.presentation.sql_text import in_clauses
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.presentation.timing import duration
 from sqlwright.sql.pieces import cutting
-from sqlwright.types import Answer, Candidate, ExecutionResult, Note, ValueMatch
+from sqlwright.types import Answer, Candidate, ExecutionResult, Note, QueryPart, ValueMatch
 
 BAR = 10
 """Characters of the bar of confidence."""
@@ -332,3 +331,33 @@ def _words(share: float) -> tuple[str, str]:
 
 def _rest(count: int) -> list[Text]:
     return [Text(f"and {count} more", style="quiet")] if count > 0 else []
+
+
+SAID = 400
+"""Characters shown of one side of a condition, or of a part that is none."""
+
+
+def part_line(part: QueryPart, glyphs: Glyphs) -> Text:
+    """`"munich" → customers.city = 'München' (412 rows)`, set in by its depth."""
+    line = Text("  " * part.depth)
+    condition = part.condition
+    if condition is None:
+        line.append(clean(part.text, SAID))
+        return line
+    if part.lead:
+        line.append(f"{part.lead} ")
+    phrases = dict.fromkeys(clean(match.phrase, 80) for match in condition.matches)
+    if phrases:
+        line.append(", ".join(f'"{phrase}"' for phrase in phrases))
+        line.append(f" {glyphs.arrow} ", style="quiet")
+    line.append(clean(condition.subject, SAID), style="name")
+    if condition.operator:
+        line.append(f" {condition.operator}", style="quiet")
+    if condition.object:
+        line.append(" ")
+        line.append(clean(condition.object, SAID), style="value")
+    if rows := rows_words(condition):
+        line.append(f" ({rows})", style="quiet")
+    if part.text.endswith(":"):
+        line.append(":")
+    return line

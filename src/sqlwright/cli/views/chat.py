@@ -27,8 +27,7 @@ from sqlwright.cli.views.answer import (
     warning_lines,
 )
 from sqlwright.cli.views.ask import show_found
-from sqlwright.cli.views.asking_back.conversation import AskedBack
-from sqlwright.cli.views.asking_back.terminal import note_unclear, question_lines
+from sqlwright.cli.views.asking_back import AskedBack, note_unclear, question_lines
 from sqlwright.cli.views.explain import reasoning_lines
 from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql
 from sqlwright.errors import SqlwrightError
@@ -334,7 +333,7 @@ class Conversation:
         if self._result.status != "answered" or not self._result.sql:
             self._screen.note("the last question has no query", "warning")
             return
-        from sqlwright.cli.views.golden.added import tell_added
+        from sqlwright.cli.views.golden import tell_added
         from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question
 
         database = self._session.workspace.database

@@ -12,7 +12,7 @@ from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.cli.views.evaluate.summary import summary_lines
+from sqlwright.cli.views.evaluate import summary_lines
 from sqlwright.lab.evaluation.pages.difference_page import difference_page
 from sqlwright.lab.evaluation.pages.differences import (
     KINDS,

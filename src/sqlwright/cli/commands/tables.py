@@ -56,7 +56,7 @@ def command(
     with most questions counts, then the newest.
     """
     from sqlwright.cli.terminal.console import Screen, settle_streams
-    from sqlwright.cli.views.tables.lines import Output, show_tables
+    from sqlwright.cli.views.tables import Output, show_tables
     from sqlwright.lab.evaluation.tables.filled import Choice
 
     settle_streams()

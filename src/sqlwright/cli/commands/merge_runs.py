@@ -30,7 +30,7 @@ def command(
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.typed import measuring
     from sqlwright.cli.views.answer import DisplayOptions
-    from sqlwright.cli.views.evaluate.summary import summary_lines
+    from sqlwright.cli.views.evaluate import summary_lines
     from sqlwright.lab.evaluation.folder.merging import merge_runs
     from sqlwright.presentation.answer import to_json
 

@@ -1,21 +1,183 @@
-"""A run's report as a few lines."""
+"""Running a measurement with its progress shown."""
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.cli.views.evaluate.errors import MOST_ENTRIES, error_lines, in_brackets
+from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
+from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.numbers import counted, money
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Usage
+
+if TYPE_CHECKING:
+    from sqlwright.cli.views.golden import Checks
+    from sqlwright.lab.datasets.example import Dataset
+    from sqlwright.lab.evaluation.records import Record
+    from sqlwright.lab.evaluation.run import EvaluationSettings
+
+
+def measure(
+    screen: Screen,
+    dataset: Dataset,
+    settings: EvaluationSettings,
+    *,
+    folder: Path | str | None,
+    checks: Checks | None,
+    as_json: bool,
+) -> int:
+    """Run, show, give the exit code. Without `folder` nothing is kept."""
+    from sqlwright.lab.evaluation.run import evaluate
+    from sqlwright.presentation.answer import to_json
+
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="sqlwright-") as temporary,
+            Spinner(screen, "loading the models") as spinner,
+        ):
+            summary = evaluate(
+                dataset,
+                settings,
+                folder if folder is not None else Path(temporary),
+                progress=Counter(screen, spinner, dataset.rule),
+                notice=lambda line: screen.note(clean(line, 400), style="warning"),
+            )
+            kept = folder if isinstance(folder, Path) else Path(temporary)
+            outcome = None if checks is None else checks.outcome(kept)
+    except KeyboardInterrupt:
+        if folder is not None:
+            screen.note("interrupted; the same command with --resume goes on", style="warning")
+        raise
+    if as_json:
+        told = {} if outcome is None else outcome.data()
+        write_result(to_json({**summary, **told}, indent=2) + "\n")
+        return 0 if outcome is None else outcome.code
+    display = DisplayOptions.of(screen)
+    screen.show(summary_lines(summary, display))
+    if outcome is not None:
+        screen.show(outcome.lines(display))
+    if folder is not None:
+        screen.note(f"kept in {clean(str(folder), 400)}")
+    return 0 if outcome is None else outcome.code
+
+
+class Counter:
+    """Questions done, accuracy and cost of those asked so far, time left; on a terminal as it
+    happens, else every 50."""
+
+    def __init__(self, screen: Screen, spinner: Spinner, rule: str, name: str = "") -> None:
+        self._screen = screen
+        self._spinner = spinner
+        self._rule = rule
+        self._lead = f"{name}: " if name else ""
+        self._started = time.monotonic()
+        self._before = self._scored = self._right = 0
+        self._cost: float | None = None
+
+    def __call__(self, done: int, total: int, record: Record | None) -> None:
+        if record is None:
+            self._before = done
+            return
+        self._scored += record.status != "gold"
+        self._right += record.right(self._rule)
+        for used in record.usage.values():
+            self._cost = (self._cost or 0.0) + (used.get("cost") or 0.0)
+        fresh = done - self._before
+        left = (time.monotonic() - self._started) / fresh * (total - done)
+        words = f"{self._lead}{done:,} of {total:,} questions, {self._so_far(left)}"
+        self._spinner.tell(words)
+        if not self._screen.err.is_terminal and (fresh % 50 == 0 or done == total):
+            self._screen.note(words)
+
+    def _so_far(self, left: float) -> str:
+        share = Share(self._right, self._scored)
+        low, high = share.interval
+        told = f"{share.value:.1%} right so far ({low:.0%} to {high:.0%}), "
+        if self._cost is not None:
+            told += f"{money(self._cost)} spent, "
+        return f"{told}{duration(left)} left"
+
+
+SPLIT = {
+    "right": "right",
+    "not_chosen": "wrong, another candidate right",
+    "none_right": "wrong, no candidate right",
+    "gold_doubtful": "gold doubtful",
+}
+MOST_ENTRIES = 8
+"""Classes of errors, and origins, that the summary of a run shows; a screen has no more room."""
+
+
+def error_lines(
+    errors: Mapping[str, Any], display: DisplayOptions, *, most: int | None = None
+) -> Iterator[Text]:
+    """The wrong answers by class and by where they came from, the `most` frequent of each; nothing
+    where none is wrong."""
+    if not errors["wrong"]:
+        return
+    split = [Text(f"{SPLIT[name]} {in_brackets(share)}") for name, share in errors["split"].items()]
+    yield from labelled("answers", split, display.width)
+    if errors["classed"] < errors["wrong"]:
+        told = f"{errors['wrong'] - errors['classed']:,} of them by an earlier version, not classed"
+        yield from labelled("wrong", [Text(told, style="warning")], display.width)
+    ordered = sorted(errors["classes"].items(), key=lambda item: -item[1]["main"]["hits"])
+    classes = [
+        Text.assemble(
+            f"{name} {in_brackets(shares['main'])}",
+            (f"{_beside(shares)}: {MEANINGS[name]}", "quiet"),
+        )
+        for name, shares in ordered[:most]
+    ]
+    classes += _more(len(ordered), most)
+    yield from labelled("errors", classes, display.width)
+    known = [one for one in errors["origins"] if one["kind"] in ORIGINS]
+    frequent = sorted(one["hits"] for one in known)[-most:] if most else []
+    kept = [one for one in known if one["hits"] >= min(frequent, default=0)][:most]
+    origins = [
+        Text.assemble(
+            f"{one['kind'].replace('_', ' ')}",
+            f" at {clean(one['step'], 60)}" if one["step"] else "",
+            f" {in_brackets(one)}",
+            (f": {ORIGINS[one['kind']]}", "quiet"),
+        )
+        for one in kept
+    ]
+    origins += _more(len(known), most)
+    yield from labelled("first lost", origins, display.width)
+
+
+def _more(count: int, most: int | None) -> list[Text]:
+    """A line that says how many aren't shown, if any."""
+    if most is None or count <= most:
+        return []
+    return [Text(f"{count - most:,} more in the report", style="quiet")]
+
+
+def _beside(shares: Mapping[str, Any]) -> str:
+    """The number of answers in which a class holds beside the main one."""
+    more = shares["any"]["hits"] - shares["main"]["hits"]
+    return f", beside others in {more:,} more" if more else ""
+
+
+def in_brackets(share: Mapping[str, Any]) -> str:
+    """A share with its counts and interval."""
+    interval = f"{share['low']:.1%} to {share['high']:.1%}"
+    return f"{share['hits']:,} of {share['total']:,}, {share['value']:.1%} ({interval})"
+
 
 SHARES = (
     ("execution_accuracy_gold_not_empty", "gold not empty", "the same where the gold has rows"),

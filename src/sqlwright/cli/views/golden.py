@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
 from sqlwright.cli.failure import ANSWERS_LOST, UNDER_SHARE
+from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import labelled
-from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.terminal.progress import Spinner
+from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.typed.gating import Gating
 from sqlwright.cli.views.answer import DisplayOptions
+from sqlwright.database import open_database
+from sqlwright.database.address import parse_address, whole_address
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question, stored_result
 from sqlwright.lab.evaluation.golden.baseline import taken, write_baseline
+from sqlwright.lab.evaluation.golden.faults import RULES, Fault
 from sqlwright.lab.evaluation.golden.gate import Checked, Gate
 from sqlwright.lab.evaluation.golden.junit import junit_xml
+from sqlwright.lab.evaluation.golden.lint import Lint
+from sqlwright.lab.evaluation.golden.traced import traced_question
 from sqlwright.lab.evaluation.golden.writing import write_whole
+from sqlwright.presentation.numbers import counted
+from sqlwright.protocols import Limits
+from sqlwright.settings.values import Settings
 
 SHOWN = 50
 """Answers that are listed of a kind; the files have them all."""
@@ -139,3 +152,124 @@ def _cut(entries: Sequence[Text], whole: int) -> Iterator[Text]:
     yield from entries
     if whole > len(entries):
         yield Text(f"and {whole - len(entries):,} more", style="quiet")
+
+
+ALONE = "it followed other questions; a golden set keeps it alone, so say all that it means"
+
+
+def add_traced(
+    screen: Screen,
+    file: Path,
+    trace: Path,
+    *,
+    sql: str,
+    with_result: bool,
+    usual: str | None,
+    chosen: Settings,
+) -> None:
+    """Add the question of a trace, whose query may do what `chosen` allows. `usual` is the address
+    that questions go to without one: it may have the password that a trace doesn't. Raises
+    WorkspaceError, DatasetError, DatabaseUnavailable and UnsafeQuery."""
+    found = traced_question(trace, sql)
+    new = found.new
+    if with_result or parse_address(new.database).engine != "sqlite":
+        address = whole_address(new.database, usual)
+        tables, functions = chosen.tables_for(address), chosen.functions_for(address)
+        opened = open_database(address, tables=tables, functions=functions)
+        with closing(opened) as database:
+            if with_result:
+                new = replace(new, expected=stored_result(database, new.sql, chosen.max_scan))
+            add_question(file, new, database.check)
+    else:
+        add_question(file, new)
+    tell_added(screen, file, new, follows=found.follows)
+
+
+def tell_added(screen: Screen, file: Path, new: NewQuestion, *, follows: bool) -> None:
+    """Say what was added and where."""
+    rows = "" if new.expected is None else f", with {counted(len(new.expected.rows), 'row')}"
+    screen.note(f"added to {clean(str(file), 400)}{rows}: {clean(new.question, 400)}", style="")
+    for line in clean_block(new.sql, 4_000).split("\n"):
+        screen.note(f"  {line}")
+    if follows:
+        screen.note(ALONE, style="warning")
+
+
+STATES = {"error": "bad", "warning": "fair"}
+"""Styles of severities."""
+
+
+def examined(
+    screen: Screen, dataset: Dataset, settings: Settings, *, readings: bool
+) -> list[Fault]:
+    """All faults of a set, found with the progress shown."""
+    from sqlwright import api
+    from sqlwright.local.models import EmbeddedModels
+
+    models = EmbeddedModels()  # loaded once for all databases
+
+    def opened(url: str) -> api.Session:
+        return api.open(
+            url, recipe="local", models=models, home=settings.home, prepare=False, record=False,
+            limits=Limits(scan=settings.max_scan), tables=settings.tables_for(url),
+            functions=settings.functions_for(url) or None,
+        )  # fmt: skip
+
+    for line in dataset.left_out:
+        screen.note(clean(line, 400), style="warning")
+    with Spinner(screen, "examining the questions") as spinner:
+        return list(
+            Lint(dataset, opened, readings, settings.max_scan).faults(
+                lambda done, whole: spinner.tell(f"{done:,} of {whole:,} questions examined")
+            )
+        )
+
+
+def fault_lines(found: Sequence[Fault], questions: int, screen: Screen) -> Iterator[Text]:
+    """Each question with its faults, then counts by rule."""
+    width = screen.width
+    for id_, faults in groupby(found, key=lambda fault: fault.id):
+        listed = list(faults)
+        question = clean(listed[0].question, 400)
+        yield Text.assemble((clean(id_, 60), "strong"), f"  {question}")
+        for fault in listed:
+            meaning = RULES[fault.rule][1]
+            entry = Text.assemble(
+                (fault.severity, STATES[fault.severity]),
+                f" {meaning}: {clean(fault.shown_by, 1_000)}",
+            )
+            yield from labelled(fault.rule, [entry], width, hang=2)
+    if found:
+        yield Text()
+    yield Text(_summary(found, questions), style=_style(found))
+
+
+def fault_data(found: Sequence[Fault], file: Path, questions: int) -> dict[str, Any]:
+    """The same as plain data."""
+    return {
+        "file": str(file),
+        "questions": questions,
+        "errors": _count(found, "error"),
+        "warnings": _count(found, "warning"),
+        "faults": [fault.as_dict() for fault in found],
+    }
+
+
+def _summary(found: Sequence[Fault], questions: int) -> str:
+    told = [
+        f"{count:,} {severity}{'' if count == 1 else 's'}"
+        for severity in ("error", "warning")
+        if (count := _count(found, severity))
+    ]
+    of = f"{questions:,} question{'' if questions == 1 else 's'}"
+    return f"{' and '.join(told) or 'nothing wrong'} in {of}"
+
+
+def _style(found: Sequence[Fault]) -> str:
+    if _count(found, "error"):
+        return "bad"
+    return "fair" if found else "good"
+
+
+def _count(found: Sequence[Fault], severity: str) -> int:
+    return sum(fault.severity == severity for fault in found)

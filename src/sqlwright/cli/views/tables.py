@@ -33,7 +33,7 @@ def show_tables(
 ) -> int:
     """Fill the tables and show them; give the exit code. Raises ConfigError for an unknown paper,
     DatasetError for a folder that isn't there, WorkspaceError where the page can't be written."""
-    from sqlwright.cli.views.compare.asking import check_page
+    from sqlwright.cli.views.compare import check_page
     from sqlwright.lab.evaluation.tables.filled import fill
     from sqlwright.lab.evaluation.tables.papers import find_paper
     from sqlwright.lab.evaluation.tables.runs import find_runs

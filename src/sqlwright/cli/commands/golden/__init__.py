@@ -1,1 +1,0 @@
-"""`sqlwright lab golden`: examine a golden set, add questions to it."""

@@ -1,1 +1,0 @@
-"""`sqlwright report` and `report diff`."""

@@ -1,1 +1,0 @@
-"""Commands about the folders of runs, one file each."""

@@ -1,1 +1,0 @@
-"""`sqlwright lab tables`."""

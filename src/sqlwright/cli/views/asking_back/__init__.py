@@ -1,1 +1,0 @@
-"""Questions back at a terminal."""

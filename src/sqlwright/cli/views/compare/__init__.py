@@ -1,1 +1,0 @@
-"""A question by several recipes: asked, then shown side by side."""

@@ -1,1 +1,0 @@
-"""`doctor`: its checks, and how they are shown."""

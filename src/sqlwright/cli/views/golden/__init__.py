@@ -1,1 +1,0 @@
-"""A golden set: a run checked, a set examined."""

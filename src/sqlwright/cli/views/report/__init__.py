@@ -1,1 +1,0 @@
-"""Reports of runs, and what changed between two."""

@@ -1,1 +1,0 @@
-"""A paper's tables as a command line shows them."""
