@@ -386,3 +386,22 @@ def test_a_new_question_in_a_chat_drops_the_one_asked_back(office: Path) -> None
     assert text.count("do you mean") == 1
     assert "SELECT count(*)" in text
     assert "SELECT contacts.name" not in text
+
+
+def test_a_question_loads_nothing_of_the_lab(shop: Path) -> None:
+    """But for the records that `Session.compare` gives, whose hints are read."""
+    look = (
+        "import sys\n"
+        "from sqlwright.cli.main import main\n"
+        "code = main(sys.argv[1:])\n"
+        "print(code, *(name for name in sys.modules if name.startswith('sqlwright.lab.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", look, "ask", str(shop), "How many orders are there?", "--sql-only"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, *loaded = done.stdout.splitlines()[-1].split()
+    assert code == "0"
+    assert all(f"{name}.".startswith("sqlwright.lab.comparison.") for name in loaded)
