@@ -37,7 +37,9 @@ from sqlwright.lab.finetuning.building.fingerprints import fingerprints
 from sqlwright.lab.finetuning.building.leakage import WAYS, find_leakage
 from sqlwright.lab.finetuning.building.plan import BuildPlan, Source
 from sqlwright.lab.finetuning.building.set_folder import RECORD, SetFolder
-from sqlwright.lab.finetuning.estimating.tokens import SetTokens, set_tokens
+from sqlwright.lab.finetuning.example import TrainingExample
+from sqlwright.llm.metering import PER_MESSAGE, estimated_tokens
+from sqlwright.local.token_counts import TokenCounter
 
 DOC = Path("docs/finetuning.md")
 BEGIN = "<!-- papers' sets: begins -->"
@@ -100,11 +102,12 @@ LABELS = {
 
 @dataclass(frozen=True)
 class Built:
-    """A set that was built, and what its tokens are."""
+    """A set that was built, and the tokens of its examples to train on."""
 
     paper: PaperSet
     folder: SetFolder
-    tokens: SetTokens
+    lengths: list[int]
+    """Of each prompt with its right reply."""
     questions: int
     """Given to the builder."""
     seconds: float
@@ -185,8 +188,16 @@ def _built(paper: PaperSet, plan: BuildPlan, tokenizer: Path | None) -> Built:
     asked = sum(
         one.db_id not in plan.without for source in plan.datasets for one in source.dataset.examples
     )
-    tokens = set_tokens(plan.out, tokenizer)
-    return Built(paper, folder, tokens, min(asked, plan.limit or asked), seconds)
+    counter = None if tokenizer is None else TokenCounter.load(tokenizer)
+    lengths = [_tokens(one, counter) for one in folder.examples()]
+    return Built(paper, folder, lengths, min(asked, plan.limit or asked), seconds)
+
+
+def _tokens(example: TrainingExample, counter: TokenCounter | None) -> int:
+    """Of a prompt and its right reply; without a counter estimated."""
+    texts = [" ".join(turn.text for turn in example.messages), example.completion]
+    counted = counter.counts(texts) if counter else (estimated_tokens([text]) for text in texts)
+    return sum(counted) + PER_MESSAGE * (len(example.messages) + 1)
 
 
 def _told(name: str) -> Any:
@@ -215,14 +226,15 @@ def _table(built: Sequence[Built]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|---|"
     for one in built:
         about = one.folder.about
-        train = one.tokens.examples
+        lengths = sorted(one.lengths)
+        train = len(lengths)
         held = sum(1 for _ in one.folder.held_out.open(encoding="utf-8"))
         skipped = ", ".join(f"{count:,} {reason}" for reason, count in about.skipped.items())
         databases = len(about.databases["train"]) + len(about.databases["held_out"])
         yield (
             f"| `{one.paper.name}` | {one.paper.paper} | {one.questions:,} | {train + held:,}, "
-            f"{held:,} | {databases} | {mean(one.tokens.lengths):,.0f}, "
-            f"{one.tokens.share(0.95):,} | {max(one.tokens.lengths):,} | {_labels(one)} | "
+            f"{held:,} | {databases} | {mean(lengths):,.0f}, "
+            f"{lengths[int(0.95 * train)]:,} | {lengths[-1]:,} | {_labels(one)} | "
             f"{skipped or 'none'} |"
         )
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The training sets of MSc-SQL, CHESS and CHASE-SQL from the data at hand, and what training on them
-# would take: the two tables of docs/finetuning.md.
+# The training sets of MSc-SQL, CHESS and CHASE-SQL from the data at hand: the table of
+# docs/finetuning.md.
 #
 #   SQLWRIGHT_DATA=path/to/data runs/finetuning_sets.sh [folder for the sets]
 #
@@ -26,4 +26,3 @@ tokens=()
 [ -z "${TOKENIZER:-}" ] || tokens+=(--tokenizer "$TOKENIZER")
 
 "$python" -m benchmarks.finetuning_sets "$data" "$out" "${more[@]}" "${tokens[@]}" --write
-"$python" -m benchmarks.finetuning_estimates "$out" "${tokens[@]}" --write

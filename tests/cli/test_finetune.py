@@ -1,4 +1,4 @@
-"""`sqlwright lab finetune`: sets built, candidates written, trainings estimated; mistakes told."""
+"""`sqlwright lab finetune`: sets built, candidates written; mistakes told."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_set_is_built_without_a_model(sqlwright: Run, mine: Path) -> None:
     outcome = sqlwright(*typed)
     assert outcome.code == 0, outcome.err
     assert "4 examples of 4 questions over 1 database" in outcome.out
-    assert "sqlwright lab finetune estimate tuned" in outcome.err
+    assert "the set is in tuned/set" in outcome.err
     made = SetFolder.open(Path("tuned/set"))
     assert made.about.role == "linker"
     replies = {one.question_id: one.completion for one in made.examples()}
@@ -142,30 +142,6 @@ def test_several_processes_do_not_build_one_set(
     assert (outcome.code, "several processes" in outcome.err) == (2, True)
 
 
-def test_an_estimate_says_that_it_is_one(sqlwright: Run, small_set: Path) -> None:
-    outcome = sqlwright(
-        "lab", "finetune", "estimate", small_set, "--model", "7B", "--preset", "msc"
-    )
-    assert outcome.code == 0, outcome.err
-    assert "Estimates, not measured" in " ".join(outcome.out.split())
-    assert "qlora of rank 32, 2 epochs" in " ".join(outcome.out.split())
-    rows = [line.split()[:2] for line in outcome.out.split("\n") if line[:4] in {"A100", "H100"}]
-    assert rows == [["A100", "1"], ["A100", "8"], ["H100", "1"], ["H100", "8"]]
-
-
-def test_an_estimate_as_json(sqlwright: Run, small_set: Path) -> None:
-    outcome = sqlwright(
-        "lab", "finetune", "estimate", small_set, "--model", "3B", "--gpu", "h100", "--gpus", "4",
-        "--price", "2.5", "--objective", "dpo", "--json",
-    )  # fmt: skip
-    (told,) = json.loads(outcome.out)["estimates"]
-    assert (told["gpu"], told["gpus"], told["objective"]) == ("H100", 4, "dpo")
-    assert told["estimate"] is True
-    assert told["cost"]["high"] == pytest.approx(2.5 * told["gpu_hours"]["high"])
-    assert told["gpu_hours"]["low"] == pytest.approx(4 * told["hours"]["low"])
-    assert told["utilisation"]["source"] == "chosen"
-
-
 def test_the_commands_of_the_page_run_as_far_as_a_set(sqlwright: Run, mine: Path) -> None:
     page = (ROOT / "docs/finetuning.md").read_text("utf-8")
     told = page.partition("<!-- tested: begins -->")[2].partition("<!-- tested: ends -->")[0]
@@ -175,7 +151,6 @@ def test_the_commands_of_the_page_run_as_far_as_a_set(sqlwright: Run, mine: Path
     assert [words[:4] for words in lines] == [
         ["sqlwright", "lab", "finetune", "candidates"],
         ["sqlwright", "lab", "finetune", "selector"],
-        ["sqlwright", "lab", "finetune", "estimate"],
     ]
     mine.rename("my-questions.yaml")
     for words in lines:

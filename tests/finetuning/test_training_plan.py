@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sqlwright.cli.views.finetune.checks import SPARE, run_bytes
 from sqlwright.errors import ConfigError, UserError
 from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
 from sqlwright.lab.finetuning.trainer.presets import PRESETS, find_preset
@@ -79,3 +80,22 @@ def test_a_batch_that_can_t_be_shared_out_is_told(
 ) -> None:
     with pytest.raises(ConfigError, match=told):
         a_plan(settings=Settings(batch=batch), micro_batch=micro).micro_batches(processes)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ('{"num_hidden_layers": 2, "hidden_size": 4, "intermediate_size": 8}', 2 * (44 + 24)),
+        (
+            '{"text_config": {"num_hidden_layers": 1, "hidden_size": 4, "intermediate_size": 8}}',
+            44 + 24,
+        ),
+        ("{", 0),
+        ("[]", 0),
+        ('{"hidden_size": true}', 0),
+    ],
+)
+def test_the_room_of_a_run_follows_from_the_model(tmp_path: Path, text: str, numbers: int) -> None:
+    (tmp_path / "config.json").write_text(text, "utf-8")
+    plan = TrainingPlan(Path("set"), tmp_path, Path("run"), settings=Settings(rank=2))
+    assert run_bytes(plan) - SPARE == 2 * numbers * 12 * 3

@@ -98,14 +98,6 @@ Objective = Annotated[
         help="sft: right replies; dpo: preferences; grpo: rewards by execution.",
     ),
 ]
-Method = Annotated[
-    Literal["lora", "qlora", "full"] | None,
-    typer.Option(
-        "--method",
-        help="An adapter (lora), one on weights of 4 bits (qlora), or all weights (full), which "
-        "is for comparison: sqlwright trains adapters.",
-    ),
-]
 Rank = Annotated[
     int | None,
     typer.Option("--rank", metavar="N", parser=options.count, help="Rank of the adapter."),

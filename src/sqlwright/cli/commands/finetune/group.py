@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from sqlwright.cli.commands.finetune import candidates, estimate, merge, training
+from sqlwright.cli.commands.finetune import candidates, merge, training
 from sqlwright.cli.help import CalmCommand, CalmGroup
 
 EXAMPLES = """\
 sqlwright lab finetune generator --data golden:my-questions.yaml --out tuned --build-only
-sqlwright lab finetune estimate tuned --model 7B
 sqlwright lab finetune generator --data golden:my-questions.yaml --out tuned --model models/qwen-7b
 """
 
@@ -26,8 +25,8 @@ group = typer.Typer(
 def finetune(context: typer.Context) -> None:
     """Train the models that recipes ask, on data of your own: linker, generator, critic, selector.
 
-    A set of examples is built first, which needs no GPU; 'estimate' says what training on it
-    takes. Training needs pip install 'sqlwright[finetune]'.
+    A set of examples is built first, which needs no GPU. Training needs
+    pip install 'sqlwright[finetune]'.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -41,5 +40,4 @@ for _role, _purpose in training.HELP.items():
         epilog=training.EXAMPLES[_role],
     )(training.command)
 group.command("candidates", cls=CalmCommand, epilog=candidates.EXAMPLES)(candidates.command)
-group.command("estimate", cls=CalmCommand, epilog=estimate.EXAMPLES)(estimate.command)
 group.command("merge", cls=CalmCommand, epilog=merge.EXAMPLES)(merge.command)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
-from sqlwright.errors import ConfigError, WorkspaceError
+from sqlwright.errors import WorkspaceError
 from sqlwright.lab.finetuning.building.plan import BuildPlan
-from sqlwright.lab.finetuning.estimating.shape import shape_of
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
 
 BYTES = 4
@@ -29,11 +29,19 @@ def set_bytes(plan: BuildPlan) -> int:
 
 def run_bytes(plan: TrainingPlan) -> int:
     """Bytes of a run at most; without what a model's configuration doesn't tell."""
+    return _adapter(plan.model, plan.settings.rank) * STATES * CHECKPOINTS + SPARE
+
+
+def _adapter(model: Path, rank: int) -> int:
+    """Parameters of an adapter beside each matrix of a decoder, without the narrowing of keys and
+    values; 0 of a kind of model that has other names for its sizes."""
     try:
-        trained = shape_of(str(plan.model)).adapter(plan.settings.rank)
-    except ConfigError:  # a kind of model that has other names for its sizes
-        trained = 0
-    return trained * STATES * CHECKPOINTS + SPARE
+        told = json.loads((model / "config.json").read_text("utf-8"))
+        config = told.get("text_config", told)
+        layers, hidden = int(config["num_hidden_layers"]), int(config["hidden_size"])
+        return rank * layers * (11 * hidden + 3 * int(config["intermediate_size"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return 0
 
 
 def check_room(out: Path, wanted: int) -> None:

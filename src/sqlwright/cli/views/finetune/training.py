@@ -74,7 +74,7 @@ def run(screen: Screen, wanted: Wanted, *, as_json: bool) -> int:
     if as_json:
         write_result(to_json({"set": set_data(made), "run": record}, indent=2) + "\n")
     elif training is None or record is None:
-        _advise(screen, wanted, made)
+        _advise(screen, made)
     else:
         screen.show(run_lines(record, training.out, screen.width))
         screen.show(serving_lines(wanted.plan, training.out, screen.width))
@@ -95,9 +95,7 @@ def _trained(screen: Screen, plan: TrainingPlan) -> Mapping[str, Any]:
     return folder.record()
 
 
-def _advise(screen: Screen, wanted: Wanted, made: SetFolder) -> None:
+def _advise(screen: Screen, made: SetFolder) -> None:
     """Say what comes next where a set alone was built."""
-    shown = clean(str(wanted.out), 400)
     screen.note(f"the set is in {clean(str(made.path), 400)}")
-    screen.note(f"what training on it takes: sqlwright lab finetune estimate {shown} --model 7B")
     screen.note("to train: the same command with --model FOLDER in place of --build-only")
