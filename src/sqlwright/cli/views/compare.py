@@ -27,8 +27,8 @@ from sqlwright.cli.views.answer import (
 )
 from sqlwright.errors import Cancelled, WorkspaceError
 from sqlwright.events import Event, RunStarted
-from sqlwright.lab.comparison.names import STAGES, Stage
 from sqlwright.lab.comparison.asking import compare
+from sqlwright.lab.comparison.names import STAGES, Stage
 from sqlwright.lab.comparison.records import ComparedRecipe, Comparison, Repair
 from sqlwright.lab.comparison.words import (
     ASPECT_TITLES,
