@@ -30,12 +30,12 @@ from statistics import median
 from typing import Any
 
 from benchmarks.large_schema import Source, read_sources
+from benchmarks.merge_databases import StoredSource, add_database
 
 from sqlwright import api
 from sqlwright.database import open_database
 from sqlwright.database.sqlite.writer import DatabaseWriter, Row, new_database
 from sqlwright.lab.datasets.example import Example
-from sqlwright.lab.datasets.merging import StoredSource, add_database
 from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.lab.datasets.split import load_split
 from sqlwright.lab.evaluation.intervals import Share

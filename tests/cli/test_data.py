@@ -112,15 +112,3 @@ def test_what_cant_be_asked_is_told(
     outcome = sqlwright("evaluate", *arguments)
     assert (outcome.code, says in outcome.err, "hint" in outcome.err) == (code, True, True)
     assert "Traceback" not in outcome.err
-
-
-def test_databases_are_merged_into_a_data_set(
-    evaluated: Evaluated, sqlwright: Command, shop: Path
-) -> None:
-    bird(shop, "gone")
-    outcome = sqlwright("lab", "merge-databases", "out", "--data", "bird:set")
-    assert outcome.code == 0
-    assert "gone is left out" in outcome.err
-    assert "1 database, 2 tables, 7 columns, 2 questions in out" in outcome.err
-    report, _ = evaluated("--data", "bird:out")
-    assert report["questions"] == 2

@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from benchmarks.merge_databases import merge
 
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.example import Dataset
-from sqlwright.lab.datasets.merging import merge
 from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.sql.rewriting import rename_tables
 

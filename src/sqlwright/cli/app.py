@@ -28,7 +28,6 @@ from sqlwright.cli.commands import (
     trace,
 )
 from sqlwright.cli.commands.finetune.group import group as finetune
-from sqlwright.cli.commands.merging import merge_databases
 from sqlwright.cli.help import GROUP_EPILOG, LAB_EPILOG, CalmCommand, CalmGroup
 
 app = typer.Typer(
@@ -62,7 +61,6 @@ for _group, _name, _module in (
     (lab, "calibrate", calibrate),
     (lab, "merge-runs", merge_runs),
     (lab, "tables", tables),
-    (lab, "merge-databases", merge_databases),
 ):
     _group.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")

@@ -1,5 +1,7 @@
 """Many databases merged into one, as large as an industrial one, with the questions kept.
 
+    python -m benchmarks.merge_databases OUT bird:FOLDER [--columns 4337] [--seed 0] [--prefix]
+
 CHESS (sections 4.1.1 and 4.2.2) merged BIRD's databases into schemas of up to 4,337 columns. Here
 whole databases, tables, keys and rows, go into one file in an order drawn by seed. A table keeps
 its name; one whose name is taken gets its database's in front, and so do all of them where that is
@@ -9,6 +11,7 @@ query can't be rewritten, or gives other rows, is left out and counted. Views ar
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import shutil
@@ -31,6 +34,8 @@ from sqlwright.database.sqlite.writer import DatabaseWriter, Row, new_database
 from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.lab.datasets.describing import description_file, file_name
 from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.datasets.registry import load_dataset
+from sqlwright.lab.datasets.selection import Selection
 from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ForeignKey, Schema, Table, fold_name
@@ -183,7 +188,7 @@ def _write(
     """Write the database and its description files; names of tables, columns, what is left out."""
     files = {example.db_id: example.database for example in dataset.examples}
     order = sorted(files)
-    random.Random(seed).shuffle(order)  # noqa: S311 - to be repeatable, not secret
+    random.Random(seed).shuffle(order)
     names: dict[str, Names] = {}
     left_out, taken, total = [], set[str](), 0
     described = place / FOLDER
@@ -280,3 +285,28 @@ def _row(example: Example) -> dict[str, str]:
 
 def _write_json(path: Path, content: object) -> None:
     path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+
+
+def main() -> None:
+    """Merge a data set's databases as the options say, and tell what was left out."""
+    reader = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    reader.add_argument("out", type=Path, help="folder for the merged data set; not there yet")
+    reader.add_argument("data", help="NAME:FOLDER, a data set and where it is")
+    reader.add_argument("--columns", type=int, help="merge until there are so many columns")
+    reader.add_argument("--seed", type=int, default=0, help="of the order of the databases")
+    reader.add_argument("--prefix", action="store_true", help="name every table DATABASE_TABLE")
+    given = reader.parse_args()
+    name, _, folder = given.data.partition(":")
+    dataset = load_dataset(name, Path(folder), Selection())
+    merged = merge(dataset, given.out, columns=given.columns, seed=given.seed, prefix=given.prefix)
+    for line in merged.left_out:
+        print(line)
+    print(
+        f"{counted(merged.databases, 'database')}, {counted(merged.tables, 'table')}, "
+        f"{counted(merged.columns, 'column')}, {counted(merged.questions, 'question')} "
+        f"in {merged.folder}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Commands that make one data set of several databases."""
