@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from sqlwright.errors import Cancelled, ConfigError
+from sqlwright.errors import BudgetSpent, Cancelled, ConfigError
 from sqlwright.events import Event, StepEnded, StepStarted
 from sqlwright.protocols import Context, Run, Step, Workspace
 from sqlwright.running.combinators import leaves, sequence
@@ -139,6 +139,16 @@ def test_each_step_reports_its_beginning_its_time_and_both_states() -> None:
     run = Run(events=events, clock=lambda: next(ticks))
     after = sequence(adds("a"))(START, context(run))
     assert events.seen == [StepStarted("Does", 0), StepEnded("Does", 2.5, START, after)]
+
+
+def test_a_step_that_the_budget_ends_reports_its_end_too() -> None:
+    def spends(state: State) -> State:
+        raise BudgetSpent("spent")
+
+    events = Events()
+    after = sequence(Does(spends))(START, context(Run(events=events)))
+    assert [type(event) for event in events.seen] == [StepStarted, StepEnded]
+    assert [note.kind for note in after.warnings] == ["budget"]
 
 
 def test_a_cancelled_run_begins_no_further_step() -> None:

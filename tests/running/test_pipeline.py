@@ -205,7 +205,7 @@ def test_what_is_not_indexed_yet_is_said(shop_workspace: Workspace) -> None:
 
 def test_no_candidate_is_a_failure_with_advice(shop_workspace: Workspace) -> None:
     answer = answer_of(shop_workspace, writes(), ExecutionGuidedRepair(), FirstValid())
-    assert (answer.status, answer.sql) == ("failed", None)
+    assert (answer.status, answer.sql, answer.confidence) == ("failed", None, None)
     assert answer.message
     assert answer.suggestion
 

@@ -83,6 +83,7 @@ class NamedStep(Step):
         try:
             after = self.step(state, context)
         except BudgetSpent:
+            run.events(StepEnded(self.name, run.clock() - started, state, state))
             return self._without(state, context)
         run.events(StepEnded(self.name, run.clock() - started, state, after))
         return after

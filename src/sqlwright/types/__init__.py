@@ -213,10 +213,10 @@ class Answer:
     """True when a limit left out rows."""
     shortened: tuple[tuple[int, int], ...] = ()
     """Row and column, from 0, of each value that the limit of one cell cut."""
-    confidence: float | None = 0.0
+    confidence: float | None = None
     """Probability in [0, 1] that it is right, calibrated; None where nothing was fitted to say so,
-    as for recipes with language models (`basis` has what there is), and for a query of the user's
-    own."""
+    as for recipes with language models (`basis` has what there is), for a query of the user's own
+    and where there is no answer."""
     interval: tuple[float, float] | None = None
     """The range in which that probability lies for questions of this kind, nine times of ten; wider
     where the question is unlike those that it was fitted to. None where there is none."""
