@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types.account import Account
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlwright.sql.facts import QueryFacts
 
 
+@runtime_checkable
 class Form(Protocol):
     """A query as its author built it, before it was written as text."""
 
