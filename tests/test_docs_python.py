@@ -72,7 +72,7 @@ def test_every_argument_of_open_and_ask_is_named() -> None:
 
 def test_every_part_of_a_comparison_is_named() -> None:
     text = section("Compare recipes")
-    asked = {*inspect.signature(sqlwright.Session.compare).parameters} - {"self"}
+    asked = {*inspect.signature(sqlwright.compare).parameters} - {"session"}
     assert missing(asked, text) == set()
     for kind in (
         sqlwright.Comparison,

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from sqlwright.recipes.registry import STEPS
 from tests.travel import FENCE, PAGE, QUESTION, SOURCE, Travelled
 
 TEXT = PAGE.read_text("utf-8")
@@ -51,7 +52,7 @@ def test_what_is_said_to_be_in_a_file_is_in_it() -> None:
 
 
 def test_every_step_of_the_recipe_has_its_place(travelled: Travelled) -> None:
-    ran = {
-        event["step"].replace(".", "/") for event in travelled.events if event["kind"] == "begin"
-    }
-    assert {step for step in ran if f"`steps/{step}.py`" not in WAY} == set()
+    ran = {event["step"] for event in travelled.events if event["kind"] == "begin"}
+    modules = {step: STEPS[step].partition(":")[0].split(".")[1:] for step in ran}
+    places = {step: f"`{'/'.join(parts)}.py`" for step, parts in modules.items()}
+    assert {step for step, place in places.items() if place not in WAY} == set()
