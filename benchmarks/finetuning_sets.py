@@ -28,6 +28,7 @@ from typing import Any
 
 from benchmarks.finetuning_data import bird_with_made_rows, candidates_of_beams
 from benchmarks.marked import write_between
+from benchmarks.token_counts import TokenCounter
 
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.datasets.registry import load_dataset
@@ -39,7 +40,6 @@ from sqlwright.lab.finetuning.building.plan import BuildPlan, Source
 from sqlwright.lab.finetuning.building.set_folder import RECORD, SetFolder
 from sqlwright.lab.finetuning.example import TrainingExample
 from sqlwright.llm.metering import PER_MESSAGE, estimated_tokens
-from sqlwright.local.token_counts import TokenCounter
 
 DOC = Path("docs/finetuning.md")
 BEGIN = "<!-- papers' sets: begins -->"

@@ -7,7 +7,7 @@ Mutants are made of Spider's gold queries (`query_mutants.py`): by one change, b
 query of another question over the same database. Of those that give gold's result on the stored
 database by Spider's rule, some of each gold are drawn; one counts if a witness database proves it
 different (`witnesses.py`: another method, that knows no stored row and no neighbour). Each is then
-run on the copies of its gold's suite (`evaluation/perturbing`), which never see it. Rewrites that
+run on the copies of its gold's suite (`lab/evaluation/perturbing`), which never see it. Rewrites that
 mean the same (`equal_queries.py`) are run likewise: none may be killed. `--part dev` and `train` are
 the two parts of split.json, by database. Intervals are Wilson's, 95 %.
 """  # noqa: E501

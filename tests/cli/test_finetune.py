@@ -66,17 +66,14 @@ def test_a_mistake_has_its_code_and_says_what_to_do(
     assert "Traceback" not in outcome.err
 
 
+def build_only(mine: Path) -> list[str]:
+    """The words that build a linker's set from a golden set, and train nothing."""
+    words = shlex.split("lab finetune linker --out tuned --build-only --data")
+    return [*words, f"golden:{mine}"]
+
+
 def test_a_set_is_built_without_a_model(sqlwright: Run, mine: Path) -> None:
-    typed = [
-        "lab",
-        "finetune",
-        "linker",
-        "--data",
-        f"golden:{mine}",
-        "--out",
-        "tuned",
-        "--build-only",
-    ]
+    typed = build_only(mine)
     outcome = sqlwright(*typed)
     assert outcome.code == 0, outcome.err
     assert "4 examples of 4 questions over 1 database" in outcome.out
@@ -91,16 +88,7 @@ def test_a_set_is_built_without_a_model(sqlwright: Run, mine: Path) -> None:
 
 
 def test_another_plan_for_the_same_folder_is_refused(sqlwright: Run, mine: Path) -> None:
-    typed = [
-        "lab",
-        "finetune",
-        "linker",
-        "--data",
-        f"golden:{mine}",
-        "--out",
-        "tuned",
-        "--build-only",
-    ]
+    typed = build_only(mine)
     assert sqlwright(*typed, "--limit", "2").code == 0
     outcome = sqlwright(*typed, "--limit", "3")
     assert outcome.code != 0

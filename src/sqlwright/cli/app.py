@@ -28,7 +28,7 @@ from sqlwright.cli.commands import (
     trace,
 )
 from sqlwright.cli.commands.finetune.group import group as finetune
-from sqlwright.cli.help import GROUP_EPILOG, LAB_EPILOG, CalmCommand, CalmGroup
+from sqlwright.cli.help import GROUP_EPILOG, LAB_EPILOG, CalmCommand, CalmGroup, command_group
 
 app = typer.Typer(
     name="sqlwright",
@@ -39,12 +39,9 @@ app = typer.Typer(
     epilog=GROUP_EPILOG,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-lab = typer.Typer(
-    cls=CalmGroup,
-    rich_markup_mode=None,
-    invoke_without_command=True,
-    epilog=LAB_EPILOG,
-    context_settings={"help_option_names": ["--help", "-h"]},
+lab = command_group(
+    "Experiments: compare recipes, keep golden sets, calibrate confidence, train models.",
+    LAB_EPILOG,
 )
 for _group, _name, _module in (
     (app, "ask", ask),
@@ -68,13 +65,6 @@ app.add_typer(report.group, name="report")
 lab.add_typer(golden.group, name="golden")
 lab.add_typer(finetune, name="finetune")
 app.add_typer(lab, name="lab")
-
-
-@lab.callback()
-def _lab(context: typer.Context) -> None:
-    """Experiments: compare recipes, keep golden sets, calibrate confidence, train models."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 def _print_version(value: bool) -> None:

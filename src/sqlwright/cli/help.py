@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from textwrap import wrap
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 _RANGE = re.compile(r"  \[x[<>]=?.*\]$")
@@ -63,6 +64,24 @@ class CalmGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_page(self, ctx))
+
+
+def command_group(purpose: str, examples: str) -> typer.Typer:
+    """A group of commands that shows its help where none of them is named."""
+    group = typer.Typer(
+        cls=CalmGroup,
+        rich_markup_mode=None,
+        invoke_without_command=True,
+        epilog=examples,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+
+    @group.callback(help=purpose)
+    def alone(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return group
 
 
 def _is_text(word: str, known: Collection[str]) -> bool:

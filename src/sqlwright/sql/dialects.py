@@ -1,7 +1,7 @@
 """Dialects of SQL: the differences between engines before a query is read, written or run.
 
 `Schema.dialect` and `Database.dialect` name one. What a dialect's functions are called stands in
-`form/write/`, what a query may not do in `sql/guards/`, both by the same names.
+`local/form/write/`, what a query may not do in `sql/guards/`, both by the same names.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Dialect:
 
     def text(self, text: str) -> str:
         """A text as a literal, whose backslashes may escape. SQL ends it at a NUL; what may hold
-        one goes by `form.write`."""
+        one goes by `local.form.write`."""
         if self.name == "sqlite":
             return quote_text(text)
         from sqlglot import exp

@@ -1,8 +1,8 @@
 """The facts of a query: the one reading that everything which judges queries shares.
 
 A query's facts are made from its parse tree (`sql/tree_facts/`) or, where its author has one,
-from its form (`form/facts.py`); both readings of one query are equal. Columns are told by their
-stored names, constants by their values, and every expression by what is in it.
+from its form (`local/form/facts.py`); both readings of one query are equal. Columns are told by
+their stored names, constants by their values, and every expression by what is in it.
 """
 
 from __future__ import annotations

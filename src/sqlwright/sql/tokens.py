@@ -114,7 +114,7 @@ def quote_name(name: str) -> str:
 
 
 def quote_text(text: str) -> str:
-    """A text as a literal. SQL ends it at a NUL; what may hold one goes by `form.write`."""
+    """A text as a literal. SQL ends it at a NUL; what may hold one goes by `local.form.write`."""
     return "'" + text.replace("'", "''") + "'"
 
 

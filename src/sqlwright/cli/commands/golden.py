@@ -1,4 +1,4 @@
-"""`sqlwright lab golden add`."""
+"""`sqlwright lab golden`: add a question to a golden set, or look for faults in one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.failure import UNHEALTHY, UsageError
-from sqlwright.cli.help import CalmCommand, CalmGroup
+from sqlwright.cli.help import CalmCommand, command_group
 from sqlwright.cli.typed import gating, measuring, options
 from sqlwright.cli.typed.target import default_database
 from sqlwright.presentation.answer import readable
@@ -125,24 +125,12 @@ sqlwright lab golden lint my-questions.yaml --database shop.sqlite
 sqlwright lab golden add my-questions.yaml --last
 """
 
-group = typer.Typer(
-    cls=CalmGroup,
-    rich_markup_mode=None,
-    invoke_without_command=True,
-    epilog=EXAMPLES,
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
+PURPOSE = """\
+Look after a golden set: questions of your own, each with a query that answers it.
 
+'sqlwright evaluate' measures with it, 'sqlwright lab calibrate' fits the confidence to it.
+"""
 
-@group.callback()
-def golden(context: typer.Context) -> None:
-    """Look after a golden set: questions of your own, each with a query that answers it.
-
-    'sqlwright evaluate' measures with it, 'sqlwright lab calibrate' fits the confidence to it.
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
+group = command_group(PURPOSE, EXAMPLES)
 group.command("lint", cls=CalmCommand, epilog=LINT_EXAMPLES)(lint)
 group.command("add", cls=CalmCommand, epilog=ADD_EXAMPLES)(add)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlwright.lab.evaluation.shards import Shard
 
 QUESTION_SECONDS = 1800.0
-"""Seconds that a worker may be at a question, as `evaluation.settings` has it."""
+"""Seconds that a worker may be at a question, as `lab.evaluation.settings` has it."""
 EXECUTORS = ("threads", "processes", "ray")
 
 

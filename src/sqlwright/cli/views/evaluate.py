@@ -1,4 +1,4 @@
-"""Running a measurement with its progress shown."""
+"""A measurement run with its progress shown, and its figures as lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run checked by its gate: files written, lines shown, exit code given."""
+"""Golden sets in the terminal: a run checked by its gate, questions added, faults found."""
 
 from __future__ import annotations
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from sqlwright.types import Cell
 
     Row = tuple[Cell, ...]
-if TYPE_CHECKING:
-    from sqlwright.types import Cell
 
 Reading = Callable[[Any], "Cell"]
 

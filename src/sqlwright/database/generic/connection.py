@@ -1,5 +1,5 @@
 """A connection by SQLAlchemy. Each statement is rolled back, its rows come in chunks, and where the
-dialect has a way to be read-only it is used."""
+dialect has a way to be read-only it is used. The schema is told by the dialect's inspector."""
 
 from __future__ import annotations
 

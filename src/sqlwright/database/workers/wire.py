@@ -1,7 +1,17 @@
 """Length-prefixed frames between the caller and the worker process.
 
 A frame is 4 bytes of length (big endian, the body's) and the body. A request body is JSON. A reply
-body is a JSON head, its length in front of it, and then the rows column by column (`cells.py`).
+body is a JSON head, its length in front of it, and then the rows, packed column by column.
+
+A column of one kind is packed by C code: integers as an array of int64, real numbers as an
+array of doubles, texts and whatever has an exact text (decimals, dates, moments, UUIDs) as
+texts with NUL between. NULLs among the latter are a mask in front. Anything else is JSON, in
+which a value that JSON lacks is an object of one entry: its kind and its text. A moment with a
+time zone arrives with that zone's distance from UTC; the zone's name is lost.
+
+Kinds are told by their names, and modules are imported where a value of theirs is at hand: a
+process whose engine has none of them starts sooner, and one that may open no file any more can
+still pack what its driver gave it.
 """
 
 from __future__ import annotations
@@ -15,26 +25,11 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from sqlwright.types import Cell
-
-    Row = tuple[Cell, ...]
-if TYPE_CHECKING:
     from datetime import timedelta
 
     from sqlwright.types import Cell
 
-# Values of a result as bytes, column by column, and back; their sizes.
-#
-# A column of one kind is packed by C code: integers as an array of int64, real numbers as an
-# array of doubles, texts and whatever has an exact text (decimals, dates, moments, UUIDs) as
-# texts with NUL between. NULLs among the latter are a mask in front. Anything else is JSON, in
-# which a value that JSON lacks is an object of one entry: its kind and its text.
-#
-# A moment with a time zone arrives with that zone's distance from UTC; the zone's name is lost.
-#
-# Kinds are told by their names, and modules are imported where a value of theirs is at hand: a
-# process whose engine has none of them starts sooner, and one that may open no file any more can
-# still pack what its driver gave it.
+    Row = tuple[Cell, ...]
 
 _BLOB = "builtins.bytes"
 _MASKED = "?"

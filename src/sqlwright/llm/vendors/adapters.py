@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.vendors.adapter_folder import is_adapter, model_of
 from sqlwright.llm.vendors.weights import Weights, explained, load, load_tokenizer
 from sqlwright.llm.vendors.weights_folder import has_tokenizer
 
@@ -90,11 +89,6 @@ class SharedModel:
         else:
             self._adapted.base_model.enable_adapter_layers()
             self._adapted.set_adapter(_name(folder), inference_mode=True)
-
-
-def shared_by(folder: Path) -> Path:
-    """The folder of the model whose weights a folder needs: an adapter's model, or itself."""
-    return (model_of(folder) or folder) if is_adapter(folder) else folder
 
 
 def _name(folder: Path) -> str:

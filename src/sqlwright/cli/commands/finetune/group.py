@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import typer
-
 from sqlwright.cli.commands.finetune import candidates, merge, training
-from sqlwright.cli.help import CalmCommand, CalmGroup
+from sqlwright.cli.help import CalmCommand, command_group
 
 EXAMPLES = """\
 sqlwright lab finetune generator --data golden:my-questions.yaml --out tuned --build-only
 sqlwright lab finetune generator --data golden:my-questions.yaml --out tuned --model models/qwen-7b
 """
 
-group = typer.Typer(
-    cls=CalmGroup,
-    rich_markup_mode=None,
-    invoke_without_command=True,
-    epilog=EXAMPLES,
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
+PURPOSE = """\
+Train the models that recipes ask, on data of your own: linker, generator, critic, selector.
 
+A set of examples is built first, which needs no GPU. Training needs
+pip install 'sqlwright[finetune]'.
+"""
 
-@group.callback()
-def finetune(context: typer.Context) -> None:
-    """Train the models that recipes ask, on data of your own: linker, generator, critic, selector.
-
-    A set of examples is built first, which needs no GPU. Training needs
-    pip install 'sqlwright[finetune]'.
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
+group = command_group(PURPOSE, EXAMPLES)
 
 for _role, _purpose in training.HELP.items():
     group.command(

@@ -24,15 +24,10 @@ from sqlwright.database.files.sums import LABEL, Row, totals
 from sqlwright.sql.dialects import DUCKDB
 
 if TYPE_CHECKING:
-    from sqlwright.database.files.excel.workbook import Found
+    from sqlwright.database.files.excel.workbook import Found, Range
 
     Run = Callable[[str, list[Any]], object]
     """Runs a statement with its parameters."""
-if TYPE_CHECKING:
-    from sqlwright.database.files.excel.workbook import Found, Range
-if TYPE_CHECKING:
-    from sqlwright.database.files.excel.workbook import Found
-
     Kind = Literal["bool", "int", "float", "date", "datetime", "time", "span", "text"]
 
 _MOST_WHOLE = 2**53

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from typing import Any
 
 from sqlwright.lab.evaluation.error_classes.classes import CLASSES
@@ -13,14 +12,6 @@ from sqlwright.lab.evaluation.records import Record
 
 SPLIT = ("right", "not_chosen", "none_right", "gold_doubtful")
 """CHASE-SQL's figure 5. A doubtful gold query goes before all else."""
-
-
-def error_figures(records: Iterable[Record], rule: str) -> dict[str, Any]:
-    """The figures as plain data: shares as {value, low, high, hits, total}."""
-    wrong = WrongAnswers(rule)
-    for record in records:
-        wrong.add(record)
-    return wrong.figures()
 
 
 class WrongAnswers:

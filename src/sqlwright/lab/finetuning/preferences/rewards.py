@@ -3,10 +3,10 @@ perturbed copies of the database.
 
 A reply is read as the step reads it (`prompts.replies`), its query is run as any other (guarded,
 confined, in a process that can be killed), and what it gives is judged by the data set's rule
-(`evaluation.scoring`). A query that is right on the one database may be so by luck: a filter left
-out that filters nothing there. A model trained on rewards finds such luck and keeps to it, so a
-right query must also agree with gold on the perturbed copies of its question
-(`evaluation.perturbing`); a query that doesn't is worth no more than any that runs.
+(`lab.evaluation.scoring`). A query that is right on the one database may be so by luck: a filter
+left out that filters nothing there. A model trained on rewards finds such luck and keeps to it, so
+a right query must also agree with gold on the perturbed copies of its question
+(`lab.evaluation.perturbing`); a query that doesn't is worth no more than any that runs.
 
 The levels are those of Arctic-Text2SQL-R1 (Yao et al. 2025): 1 for a right query, 0.1 for one that
 runs, else 0; without parts for form, length or likeness to gold, which a model can raise without
