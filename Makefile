@@ -9,7 +9,7 @@ PIP_INSTALL := -m pip install -q --disable-pip-version-check
 
 .PHONY: demo test lint types contracts check browser test-browser test-finetune test-ray test-training test-weights lock audit sbom lowest clean
 
-# `make demo ENGINE=duckdb` or `ENGINE=postgres` asks the same business there.
+# `make demo ENGINE=duckdb` asks the same business there.
 demo: $(VENV)/.installed $(if $(ENGINE),$(VENV)/.installed-$(ENGINE))
 	@$(BIN)/sqlwright demo $(if $(ENGINE),--engine $(ENGINE))
 
