@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import cast
 from uuid import UUID
 
@@ -241,6 +241,7 @@ def result_rank(candidate: Candidate) -> int:
     return 1 if candidate.result.empty else 0
 
 
+@lru_cache(maxsize=256)
 def normalized_sql(sql: str, dialect: str = "sqlite") -> str:
     """The query with each run of blanks outside of quotes as one blank, and without a semicolon at
     its end. Letters keep their case."""

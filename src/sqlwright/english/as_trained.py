@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 WORD = re.compile(r"\d[\d.,:/-]*\d|[^\W_]+(?:['’.@&_-][^\W_]+)*|\S")
@@ -98,6 +99,7 @@ def split_name(name: str) -> list[str]:
     return words or [name.strip().lower() or "?"]
 
 
+@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """A word without case and common endings; only ever compared with other stems."""
     word = word.lower()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlwright
-from sqlwright.boundary.feedback import Feedback, feedback_file, feedback_on
+from sqlwright.boundary.feedback import ENDING, Feedback, feedback_on
 from sqlwright.boundary.home import make_private
 from sqlwright.boundary.secrets import mask
 from sqlwright.errors import WorkspaceError
@@ -295,9 +295,12 @@ def _summary(trace: Trace, path: Path) -> TraceSummary:
 
 
 def _prune(folder: Path, kept: int) -> None:
-    unjudged = (path for path in folder.glob("*.jsonl") if not feedback_file(path).exists())
-    for path in sorted(unjudged, reverse=True)[kept:]:
-        path.unlink(missing_ok=True)
+    with os.scandir(folder) as entries:
+        names = {entry.name for entry in entries}
+    judged = {name.removesuffix(ENDING) for name in names if name.endswith(ENDING)}
+    traces = {name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl")}
+    for name in sorted(traces - judged, reverse=True)[kept:]:
+        (folder / f"{name}.jsonl").unlink(missing_ok=True)
 
 
 def _encoded(event: Event) -> dict[str, Any]:

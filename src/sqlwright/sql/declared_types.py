@@ -8,9 +8,12 @@ its type.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sqlwright.schema import ColumnRef, Schema
 
 
+@lru_cache(maxsize=1024)
 def type_class(declared: str) -> str:
     """One of number, text, date, boolean and untyped, from a declared SQLite type."""
     name = declared.casefold()
@@ -61,6 +64,7 @@ def standard_type(declared: str, dialect: str) -> str:
     return _STANDARD.get(name) or found.sql()
 
 
+@lru_cache(maxsize=1024)
 def type_feature(declared: str) -> str:
     """The parser's input for a declared type, as it was trained: one of time-type, number-type,
     text-type and other-type. It differs from `type_class` for boolean, enum and serial."""

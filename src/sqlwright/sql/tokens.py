@@ -65,6 +65,10 @@ class UnreadableQuery(UnsafeQuery):
         """The table or function that doesn't exist."""
 
 
+KEPT_LENGTH = 4096
+"""Longest query, in characters, whose tokens are kept: a candidate is cut half a dozen times."""
+
+
 class SqlToken(NamedTuple):
     """One token: its kind (a group of the pattern above) and its text."""
 
@@ -87,6 +91,11 @@ class SqlToken(NamedTuple):
 
 def tokenize(sql: str) -> list[SqlToken]:
     """Tokens without space, comments and final semicolons. Raises UnreadableQuery."""
+    return list(_tokens(sql) if len(sql) <= KEPT_LENGTH else _tokens.__wrapped__(sql))
+
+
+@lru_cache(maxsize=64)
+def _tokens(sql: str) -> tuple[SqlToken, ...]:
     tokens = []
     position = 0
     while position < len(sql):
@@ -102,7 +111,7 @@ def tokenize(sql: str) -> list[SqlToken]:
             tokens.append(SqlToken(kind, match[0]))
     while tokens and tokens[-1].kind == "end":
         tokens.pop()
-    return tokens
+    return tuple(tokens)
 
 
 @lru_cache(maxsize=4096)

@@ -46,8 +46,16 @@ _DATES = frozenset({"date", "time", "datetime", "julianday"})
 def form_facts(form: f.Query, schema: Schema) -> QueryFacts:
     """The facts of a form. Raises UnsupportedQuery when no keys join the tables it mentions.
 
-    What stands for several operations of SQL is read from what is written.
+    What stands for several operations of SQL is read from what is written. Kept with the form.
     """
+    known = cast("tuple[Schema, QueryFacts] | None", form.kept.get(("facts", id(schema))))
+    if known is None:
+        known = schema, _form_facts(form, schema)
+        form.kept["facts", id(schema)] = known
+    return known[1]
+
+
+def _form_facts(form: f.Query, schema: Schema) -> QueryFacts:
     if _is_short_for_more(form):
         facts = query_facts(write_sql(form, schema.in_sqlite), schema.in_sqlite)
         if facts is None:
@@ -60,7 +68,7 @@ def form_facts(form: f.Query, schema: Schema) -> QueryFacts:
 
 def _is_short_for_more(form: f.Query) -> bool:
     return (
-        any(True for _ in inside(form, f.Window))
+        bool(inside(form, f.Window))
         or any(call.name in LATER_FUNCTIONS for call in inside(form, f.Function))
         or any(one.function in LATER_AGGREGATES for one in inside(form, f.Aggregate))
         or any(join.condition is not None for join in inside(form, f.Join))

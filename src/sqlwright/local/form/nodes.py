@@ -51,6 +51,23 @@ LikeKind = OneOf["contains", "starts", "ends", "matches"]
 SetOperator = OneOf["union", "union_all", "intersect", "except"]
 
 
+class Kept:
+    """What was read of a query once, by whoever read it: a query never changes. It is no field:
+    neither compared, nor copied, nor stored."""
+
+    __slots__ = ("_kept",)
+    _kept: dict[object, object]
+
+    @property
+    def kept(self) -> dict[object, object]:
+        """What is kept, by a key of its reader's."""
+        try:
+            return self._kept
+        except AttributeError:
+            object.__setattr__(self, "_kept", {})
+            return self._kept
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A stored column. `instance` counts the appearances of its table in one FROM clause, from 1;
@@ -284,7 +301,7 @@ class OrderTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class Select(Kept):
     """One SELECT without its joins."""
 
     items: tuple[Expression | Star, ...]
@@ -309,7 +326,7 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
-class SetOperation:
+class SetOperation(Kept):
     """Two queries combined; left-associative, so the right side is a plain SELECT."""
 
     operator: SetOperator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.joins import Node
-from sqlwright.local.form.walking import own
+from sqlwright.local.form.walking import own, parts_of
 
 _Part = TypeVar("_Part")
 _CLAUSES = ("items", "where", "group_by", "having", "keep", "order_by")
@@ -21,7 +21,14 @@ def _clauses(select: f.Select) -> Iterator[object]:
 def mentions(select: f.Select) -> tuple[Node, ...]:
     """Nodes that the FROM clause of a SELECT must hold before joins are restored, in order of
     mention: tables of its columns and stars (those of subqueries' `outer` columns too), then extra
-    ones."""
+    ones. Kept with the SELECT."""
+    known = select.kept.get("mentions")
+    if known is None:
+        known = select.kept["mentions"] = _mentions(select)
+    return cast("tuple[Node, ...]", known)
+
+
+def _mentions(select: f.Select) -> tuple[Node, ...]:
     found: dict[Node, None] = {}
     for part in _clauses(select):
         for node in _own_nodes(part, own=True):
@@ -55,9 +62,10 @@ def _own_nodes(part: object, *, own: bool) -> Iterator[Node]:
     elif isinstance(part, f.Select | f.SetOperation):
         if own:
             yield from _outer_nodes(part)
-    elif is_dataclass(part) and not isinstance(part, f.Literal | f.DerivedColumn):
-        for field in fields(part):
-            yield from _own_nodes(getattr(part, field.name), own=own)
+    else:
+        kind: Any = part.__class__
+        for name in parts_of(kind):
+            yield from _own_nodes(getattr(part, name), own=own)
 
 
 def _outer_nodes(query: f.Query) -> Iterator[Node]:

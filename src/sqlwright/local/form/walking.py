@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, TypeVar, cast
 
-from sqlwright.local.form.nodes import Column, DerivedColumn, Literal, Query, Select, Source, Star
+from sqlwright.local.form.nodes import (
+    Column,
+    DerivedColumn,
+    Kept,
+    Literal,
+    Query,
+    Select,
+    Source,
+    Star,
+)
 from sqlwright.schema import ColumnRef
 
 _Node = TypeVar("_Node")
 
 
-def inside(node: object, kind: type[_Node], *, stop: tuple[type[Any], ...] = ()) -> Iterator[_Node]:
+def inside(
+    node: object, kind: type[_Node], *, stop: tuple[type[Any], ...] = ()
+) -> tuple[_Node, ...]:
     """The node itself and all below it that are of a kind, in reading order. What is of a kind in
     `stop` is not entered."""
-    if isinstance(node, kind):
-        yield node
-    for part in _parts(node):
-        if type(part) is tuple or not isinstance(part, stop):
-            yield from inside(part, kind, stop=stop)
+    found = _walked(node, stop)
+    return tuple([each for each in found if each.__class__ is kind])
 
 
-def own(node: object, kind: type[_Node]) -> Iterator[_Node]:
+def own(node: object, kind: type[_Node]) -> tuple[_Node, ...]:
     """Nodes of a kind that belong to this SELECT, not to one nested in it."""
     return inside(node, kind, stop=(Select,))
 
 
-def selects(form: Query) -> Iterator[Select]:
+def selects(form: Query) -> tuple[Select, ...]:
     """Every SELECT of a form, nested ones included."""
     return inside(form, Select)
 
@@ -59,25 +67,41 @@ def exchanged(form: _Node, old: object, new: object) -> _Node:
     return changed(form, lambda node: new if node == old else node)
 
 
+def _walked(node: object, stop: tuple[type[Any], ...]) -> tuple[object, ...]:
+    """All nodes, the first first; those of a query are kept with it."""
+    if not isinstance(node, Kept):
+        return _all(node, stop)
+    found = node.kept.get(stop)
+    if found is None:
+        found = node.kept[stop] = _all(node, stop)
+    return cast("tuple[object, ...]", found)
+
+
+def _all(node: object, stop: tuple[type[Any], ...]) -> tuple[object, ...]:
+    found: list[object] = []
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        kind: Any = node.__class__
+        if kind is tuple:
+            parts: Iterable[Any] = cast("tuple[Any, ...]", node)
+        else:
+            found.append(node)
+            parts = [getattr(node, name) for name in parts_of(kind)]
+        waiting += [
+            part for part in parts if _is_node(part.__class__) and part.__class__ not in stop
+        ][::-1]
+    return tuple(found)
+
+
 @cache
-def _names(kind: Any) -> tuple[str, ...]:
+def parts_of(kind: Any) -> tuple[str, ...]:
     """The fields of a kind of node that may hold other nodes."""
     if kind in {Column, DerivedColumn, Literal, Star, Source} or not is_dataclass(kind):
         return ()
     return tuple(field.name for field in fields(kind))
 
 
-def _parts(node: object) -> Iterator[object]:
-    kind: Any = type(node)
-    if kind is tuple:
-        yield from cast("tuple[object, ...]", node)
-        return
-    for name in _names(kind):
-        value: Any = getattr(node, name)
-        if type(value) is tuple or _is_node(value.__class__):
-            yield value
-
-
 @cache
 def _is_node(kind: Any) -> bool:
-    return is_dataclass(kind)
+    return kind is tuple or is_dataclass(kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form.facts import form_facts
@@ -16,19 +16,13 @@ from sqlwright.types.candidates import Form
 
 @dataclass(frozen=True)
 class WrittenForm:
-    """A `Form`: a query, whose facts are read once for each schema."""
+    """A `Form`: a query."""
 
     query: Query
-    _read: list[tuple[Schema, QueryFacts]] = field(default_factory=list, repr=False, compare=False)
 
     def facts(self, schema: Schema) -> QueryFacts:
         """The facts of the query. Raises UnsupportedQuery when no keys join its tables."""
-        for known, facts in self._read:
-            if known is schema:
-                return facts
-        facts = form_facts(self.query, schema)
-        self._read.append((schema, facts))
-        return facts
+        return form_facts(self.query, schema)
 
 
 def query_in(form: Form | None) -> Query:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal as OneOf
 
 from sqlwright.local.form import nodes as f
@@ -77,6 +78,7 @@ _RANKS = frozenset({"row_number", "rank", "dense_rank", "ntile", "count"})
 _PASSED = frozenset({"min", "max", "lag", "lead", "first_value"})
 
 
+@lru_cache(maxsize=1024)
 def kind_of_type(declared: str) -> Kind:
     """The kind of a column by its declared type, as its engine writes it."""
     name = re.sub(r"\s*\([^)]*\)", "", declared.casefold()).strip()
