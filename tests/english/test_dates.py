@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from sqlwright.english.bounds import bound_before
-from sqlwright.english.dates import moments, with_dates
-from sqlwright.english.days import moved
+from sqlwright.english.dates import moments, moved, with_dates
 
 from .cases import cases
 
