@@ -109,6 +109,19 @@ def test_the_source_records_overrides_for_the_trace() -> None:
     assert recipe.source["overrides"] == ["generation.embedded.beam=4"]
 
 
+def test_embedded_models_beside_a_recipe_are_steps_of_it() -> None:
+    text = recipe_text() + "beside: [stand_in, second_opinion]\n"
+    recipe = parse_recipe(text, ["second_opinion.seconds=1", "generation.embedded[3].beam=2"])
+    assert [next(iter(step)) for step in recipe.source["steps"][-2:]] == [
+        "stand_in", "second_opinion",
+    ]  # fmt: skip
+    _, *beside = recipe.step.steps[-3:]  # type: ignore[attr-defined]
+    assert beside[1].seconds == 1
+    assert [one.beam for one in leaves(beside[1]) if isinstance(one, EmbeddedGeneration)] == [2]
+    alone = parse_recipe(text, ["stand_in.enabled=false", "second_opinion.enabled=false"])
+    assert alone.step == parse_recipe(recipe_text()).step
+
+
 def test_override_values_are_typed() -> None:
     assert parse_override("a.b.c=4").value == 4
     assert parse_override("a.b.c=null").value is None
@@ -193,6 +206,11 @@ def test_overrides_that_do_not_fit_are_refused(override: str, message: str) -> N
         ("name: x\nsteps: []\n", "no step selects"),
         ("steps: []\n", "name: field required"),
         ("name: x\nstep: []\n", "unknown key 'step'; did you mean 'steps'"),
+        (
+            "name: x\nsteps: []\nbeside: [stand_inn]\n",
+            "sequence 'stand_inn'; did you mean 'stand_in'",
+        ),
+        ("name: x\nsteps: []\nbeside: stand_in\n", "beside: input should be a valid list"),
         ("- a\n", "a recipe is a mapping"),
         ("", "a recipe is a mapping"),
     ],

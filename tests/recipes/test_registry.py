@@ -11,6 +11,7 @@ import pytest
 
 from sqlwright.errors import ConfigError
 from sqlwright.recipes import registry
+from sqlwright.recipes.loading import BESIDE
 from sqlwright.running.control_flow import Condition
 
 LOCAL = {
@@ -42,11 +43,6 @@ def test_every_condition_loads(name: str) -> None:
     assert isinstance(registry.load_condition(name), Condition)
 
 
-@pytest.mark.parametrize("name", registry.INDEXES)
-def test_every_index_loads(name: str) -> None:
-    assert callable(registry.load_index(name))
-
-
 @pytest.mark.parametrize("name", registry.RECIPES)
 def test_every_recipe_has_its_file(name: str) -> None:
     assert files("sqlwright").joinpath(registry.RECIPES[name]).is_file()
@@ -55,10 +51,10 @@ def test_every_recipe_has_its_file(name: str) -> None:
 def test_no_recipe_file_is_left_out() -> None:
     folder = files("sqlwright").joinpath("recipes")
     found = {f"recipes/{path.name}" for path in folder.iterdir() if path.name.endswith(".yaml")}
-    assert found == set(registry.RECIPES.values())
+    assert found == {*registry.RECIPES.values(), BESIDE}
 
 
-@pytest.mark.parametrize("load", [registry.load_step, registry.load_condition, registry.load_index])
+@pytest.mark.parametrize("load", [registry.load_step, registry.load_condition])
 def test_an_unknown_name_is_refused_with_the_known_ones(load: object) -> None:
     with pytest.raises(ConfigError, match=r"unknown .* 'nothing\.like_it'") as caught:
         load("nothing.like_it")  # type: ignore[operator]

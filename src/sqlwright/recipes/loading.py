@@ -19,6 +19,9 @@ nest:
       - escalate: {steps: [tier: {name: N, right: 0.7, requests: 1, steps: [generation.direct]}]}
       - selection.critic
 
+After its steps a recipe of language models may have embedded ones at its side, by the key
+`beside`: [stand_in, second_opinion] (`beside.yaml` has the steps).
+
 Every step also has the option `enabled`; `false` leaves it out, which is how an ablation is an
 override. Options of combinators are overridden alike: `samples.count=2`,
 `repeat_until[2].rounds=1` (`overrides` says how they are written).
@@ -41,7 +44,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
@@ -73,6 +76,8 @@ ONE_REPLY = 56_000
 with twice the room. Chosen."""
 FURTHER_REPLY = 8_000
 """Tokens for each further reply. Chosen: they have some hundred, with reasoning some thousand."""
+BESIDE = "recipes/beside.yaml"
+"""Sequences of embedded models that recipes put after their steps by name."""
 MOST_RUNS = 10_000
 """Runs of all steps of a recipe together at most, each reply to a request counted; chosen."""
 
@@ -140,6 +145,7 @@ class _RecipeFile(BaseModel):
     name: str
     description: str = ""
     steps: list[Any]
+    beside: list[str] = Field(default_factory=list)
 
 
 _Times = Annotated[int, Ge(1), Le(MOST_TIMES)]
@@ -182,7 +188,8 @@ def parse_recipe(
         file = _RecipeFile.model_validate(loaded)
     except ValidationError as error:
         raise ConfigError(f"{origin}: {explained(error)}") from None
-    entries = read_entries(file.steps, origin)
+    steps = [*file.steps, *_beside(file.beside, origin)]
+    entries = read_entries(steps, origin)
     changed = aimed([parse_override(override) for override in overrides], entries, origin)
     builder = _Builder(changed, allow_code=allow_code)
     step = combinators.sequence(*builder.steps(entries))
@@ -195,8 +202,18 @@ def parse_recipe(
             f"{origin}: no step selects a candidate",
             hint="End it with a selection step, if only selection.first_valid.",
         )
-    source = {"name": file.name, "steps": file.steps, "overrides": list(overrides)}
+    source = {"name": file.name, "steps": steps, "overrides": list(overrides)}
     return Recipe(file.name, file.description, step, source, builder.replies)
+
+
+def _beside(names: Sequence[str], origin: str) -> list[Any]:
+    """The sequences of embedded models that a recipe names. Raises ConfigError."""
+    if not names:
+        return []
+    shipped = files("sqlwright").joinpath(BESIDE).read_text(encoding="utf-8")
+    known = deepcopy(_as_yaml(shipped, BESIDE))
+    refuse_unknown(dict.fromkeys(names), known, f"{origin}: sequence")
+    return [{name: known[name]} for name in names]
 
 
 @lru_cache(maxsize=32)  # every session loads one, mostly the same

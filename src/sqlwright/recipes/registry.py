@@ -1,4 +1,4 @@
-"""The table of contents: every step, condition, index and recipe by its name.
+"""The table of contents: every step, condition and recipe by its name.
 
 Only strings live here. Nothing is imported before it is asked for, and adding a technique means one
 file and one line. Packages of others add steps through the entry point group `sqlwright.steps`.
@@ -79,11 +79,6 @@ CONDITIONS: Mapping[str, str] = {
     "no_values_found": "sqlwright.steps.conditions:NO_VALUES_FOUND",
 }
 
-INDEXES: Mapping[str, str] = {
-    "values.memory": "sqlwright.indexes.values.index:memory_value_index",
-    "values.disk": "sqlwright.indexes.values.index:open_value_index",
-}
-
 RECIPES: Mapping[str, str] = {
     "local": "recipes/local.yaml",
     "local-unscored": "recipes/local-unscored.yaml",
@@ -152,13 +147,6 @@ def load_condition(name: str) -> Any:
     if name not in CONDITIONS:
         raise unknown("condition", name, CONDITIONS)
     return loaded(name, CONDITIONS[name])
-
-
-def load_index(name: str) -> Any:
-    """The function that makes or opens an index. Raises ConfigError."""
-    if name not in INDEXES:
-        raise unknown("index", name, INDEXES)
-    return loaded(name, INDEXES[name])
 
 
 def _loaded_type(name: str, path: str) -> type[Any]:
