@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 _CAPITALS = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
+@lru_cache(maxsize=8192)
 def fold_name(name: str) -> str:
     """A to Z in lower case and nothing else: Ö and ö, k and the sign for kelvin, are two names."""
     return name.lower() if name.isascii() else name.translate(_CAPITALS)

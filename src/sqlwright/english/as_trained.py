@@ -118,6 +118,7 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 4 and word.endswith("e") else word
 
 
+@lru_cache(maxsize=8192)
 def akin(left: str, right: str) -> bool:
     """True if two stems are equal, or one begins with the other and has five letters or more."""
     if left == right:

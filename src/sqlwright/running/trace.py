@@ -372,13 +372,15 @@ def _cut(text: str, most: int) -> str:
 
 
 def _clipped(value: Any) -> Any:
-    if isinstance(value, str):
-        return _cut(value, SHOWN_CHARACTERS)
-    if isinstance(value, dict):
-        return {key: _clipped(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_clipped(item) for item in value]
-    return value
+    match value:
+        case str():
+            return _cut(value, SHOWN_CHARACTERS)
+        case dict():
+            return {key: _clipped(item) if item else item for key, item in value.items()}
+        case list():
+            return [_clipped(item) for item in value]
+        case _:
+            return value
 
 
 def _view(view: SchemaView) -> dict[str, Any]:

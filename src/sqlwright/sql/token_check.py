@@ -7,6 +7,7 @@ columns of a common table expression or as the type of a CAST.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from sqlwright.errors import UnsafeQuery
@@ -39,6 +40,7 @@ _NOT_CALLING = """
     match materialized natural not notnull null offset on or order outer over partition range
     regexp right rows select then union using values when where window with
 """
+_HALF = re.compile("[\ud800-\udfff]")
 _RESERVED = "alter commit create delete drop insert into returning set transaction update"
 _STATEMENTS = """
     abort alter analyze attach begin commit copy create delete detach drop end explain export grant
@@ -110,7 +112,7 @@ def tokens_within_limits(sql: str) -> list[SqlToken]:
         raise UnsafeQuery(f"the query is longer than {SQL_LENGTH:,} characters")
     if "\0" in sql:
         raise UnreadableQuery("the query's text contains a NUL character")
-    if any("\ud800" <= c <= "\udfff" for c in sql):
+    if _HALF.search(sql):
         raise UnreadableQuery("the query's text is not valid Unicode")
     tokens = tokenize(sql)
     if len(tokens) > TOKENS:

@@ -15,9 +15,10 @@ from sqlwright.schema import Schema
 
 def with_units(form: f.Query, schema: Schema, question: str) -> f.Query:
     """The form with “30 minutes” in place of 30, wherever an interval is compared with it."""
-    if not any(kind_of_type(one.type) == "span" for t in schema.tables for one in t.columns):
-        return form
     named = spans_of_time(question)
+    columns = (one for table in schema.tables for one in table.columns)
+    if not named or not any(kind_of_type(one.type) == "span" for one in columns):
+        return form
     kinds = Kinds(schema)
 
     def spanning(node: object) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form import nodes as f
@@ -48,10 +49,15 @@ class QueryWriter:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._tables = {table.name.casefold() for table in schema.tables}
-        columns = {ref.column.casefold() for ref in schema.columns}
-        self._item = "item"
-        while any(f"{self._item}_{number}" in columns for number in range(1, 25)):
-            self._item = f"{self._item}_"
+
+    @cached_property
+    def _item(self) -> str:
+        """How names of items begin: as no column's name does."""
+        columns = {ref.column.casefold() for ref in self._schema.columns}
+        name = "item"
+        while any(f"{name}_{number}" in columns for number in range(1, 25)):
+            name = f"{name}_"
+        return name
 
     def query(self, query: f.Query, outer: Scope | None, *, named: bool = False) -> str:
         """A query; `named` gives its items the names that derived tables are read by."""
