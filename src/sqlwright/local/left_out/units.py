@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sqlwright.english.bounds import ANY_UNIT, NUMBER, measures, number_in
 from sqlwright.english.cues import one_of
-from sqlwright.english.measures import ANY_UNIT, NUMBER, measures, number_in
 from sqlwright.english.vocabulary import NUMBERS, SCALES, UNITS
 from sqlwright.english.words import singular, split_name
 from sqlwright.local.form import nodes as f

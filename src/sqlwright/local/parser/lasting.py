@@ -6,7 +6,7 @@ minutes that is right; a column of intervals compares with an interval.
 
 from __future__ import annotations
 
-from sqlwright.english.measures import spans_of_time
+from sqlwright.english.bounds import spans_of_time
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import changed
 from sqlwright.local.form.write.kinds import Kinds, kind_of_type

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from sqlwright.candidates import deduplicate, execute, is_empty_answer, stopped, valid
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form.nodes import Column, Comparison, InList, Like, Literal, Query
+from sqlwright.local.form.walking import changed
 from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.form.written import WrittenForm, form_of
 from sqlwright.local.left_out.checks import findings
@@ -127,33 +128,20 @@ def replace_literals(form: Query, choose: Choose) -> tuple[Query, tuple[Replacem
         found[column.ref, text] = replace(match, phrase=text)
         return Literal(match.value)
 
-    changed: Query = _changed(form, chosen)
-    return changed, tuple(Replacement(text, match) for (_, text), match in found.items())
-
-
-def _changed(node: Any, chosen: Callable[[Column, Literal], Literal]) -> Any:
-    if isinstance(node, tuple) and not isinstance(node, ColumnRef):
-        return tuple(_changed(item, chosen) for item in node)
-    if not is_dataclass(node) or isinstance(node, type):
+    def replaced(node: object) -> object:
+        match node:
+            case Comparison("=", Column() as column, Literal() as text):
+                return replace(node, right=chosen(column, text))
+            case Comparison("=", Literal() as text, Column() as column):
+                return replace(node, left=chosen(column, text))
+            case InList(Column() as column, texts, negated=False):
+                return replace(node, values=tuple(chosen(column, text) for text in texts))
+            case Like(kind, Column() as column, text, negated=False) if kind != "matches":
+                return replace(node, phrase=chosen(column, text))
         return node
-    if isinstance(node, Comparison) and node.operator == "=":
-        if isinstance(node.left, Column) and isinstance(node.right, Literal):
-            return replace(node, right=chosen(node.left, node.right))
-        if isinstance(node.left, Literal) and isinstance(node.right, Column):
-            return replace(node, left=chosen(node.right, node.left))
-    if isinstance(node, InList) and isinstance(node.operand, Column) and not node.negated:
-        column = node.operand
-        return replace(node, values=tuple(chosen(column, value) for value in node.values))
-    if isinstance(node, Like) and isinstance(node.operand, Column) and not node.negated:
-        return node if node.kind == "matches" else replace(
-            node, phrase=chosen(node.operand, node.phrase)
-        )  # fmt: skip
-    changes = {
-        f.name: _changed(getattr(node, f.name), chosen)
-        for f in fields(node)
-        if isinstance(getattr(node, f.name), tuple) or is_dataclass(getattr(node, f.name))
-    }
-    return replace(node, **changes) if changes else node
+
+    form = changed(form, replaced)
+    return form, tuple(Replacement(text, match) for (_, text), match in found.items())
 
 
 def _checked(candidate: Candidate, context: Context) -> Candidate:

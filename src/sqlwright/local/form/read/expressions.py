@@ -1,21 +1,152 @@
-"""Reads SQL's expressions and conditions into the form."""
+"""Reads SQL's expressions, windows and conditions into the form, those that mean the same alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from sqlglot import exp
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.read import patterns
-from sqlwright.local.form.read.moments import DATES, read_date_call, read_moment
 from sqlwright.local.form.read.names import Scope
-from sqlwright.local.form.read.spelling import negate, ranges, simplify, split_pattern
-from sqlwright.local.form.read.windows import read_window
+from sqlwright.local.form.read.patterns import DATES, read_date_call, read_moment
 from sqlwright.local.form.sequence.delinear import combine
+from sqlwright.local.form.sequence.symbols import WINDOW_AGGREGATES
+
+
+def split_pattern(pattern: str) -> tuple[f.LikeKind, str]:
+    """A LIKE pattern as a kind and a phrase: plain for all kinds but `matches`."""
+    starts, ends = pattern.endswith("%"), pattern.startswith("%")
+    phrase = pattern[1 if ends else 0 : len(pattern) - 1 if starts else None]
+    if not phrase or "%" in phrase or "_" in phrase or not (starts or ends):
+        return "matches", pattern
+    return ("contains" if starts and ends else "starts" if starts else "ends"), phrase
+
+
+def negate(condition: f.Condition) -> f.Condition:
+    """The opposite of a condition, without NOT where it has a form of its own."""
+    if isinstance(condition, f.Between | f.InList | f.InQuery | f.Like | f.IsNull | f.Exists):
+        return replace(condition, negated=not condition.negated)
+    return f.Not(condition)
+
+
+def ranges(operands: list[f.Condition]) -> list[f.Condition]:
+    """`x >= a AND x <= b` side by side as BETWEEN."""
+    result: list[f.Condition] = []
+    for operand in operands:
+        last = result[-1] if result else None
+        if (
+            isinstance(operand, f.Comparison)
+            and isinstance(last, f.Comparison)
+            and operand.left == last.left
+            and {operand.operator, last.operator} == {">=", "<="}
+        ):
+            low, high = (last, operand) if last.operator == ">=" else (operand, last)
+            result[-1] = f.Between(operand.left, low.right, high.right)
+        else:
+            result.append(operand)
+    return result
+
+
+def simplify(node: f.Arithmetic) -> f.Expression:
+    """One spelling for real divisions: 1.0 * a / b, CAST(a AS REAL) / b, a * 100.0 / b."""
+    if node.operator == "*":
+        for factor, other in ((node.left, node.right), (node.right, node.left)):
+            if factor == f.Literal(1.0):
+                return f.Function("real", (other,))
+    if node.operator != "/":
+        return node
+    left, right = node.left, node.right
+    match left, right:
+        case f.Function("real", (value,)), _:
+            return f.Arithmetic("ratio", value, right)
+        case f.Arithmetic("*", f.Function("real", (value,)), f.Literal(100 | 100.0)), _:
+            return f.Arithmetic("percent", value, right)
+        case f.Arithmetic("*", f.Literal(100 | 100.0), f.Function("real", (value,))), _:
+            return f.Arithmetic("percent", value, right)
+        case f.Arithmetic("*", f.Literal(float(100.0)), value), _:
+            return f.Arithmetic("percent", value, right)
+        case f.Arithmetic("*", value, f.Literal(float(100.0))), _:
+            return f.Arithmetic("percent", value, right)
+        case _, f.Function("real", (value,)):
+            return f.Arithmetic("ratio", left, value)
+        case _, f.Literal(float(value)) if value.is_integer() and value:
+            return f.Arithmetic("ratio", left, f.Literal(int(value)))
+    return node
+
+
+_RANKS: dict[type[exp.Expr], f.WindowName] = {
+    exp.RowNumber: "row_number",
+    exp.Rank: "rank",
+    exp.DenseRank: "dense_rank",
+}
+_NEIGHBOURS: dict[type[exp.Expr], f.WindowName] = {
+    exp.Lag: "lag",
+    exp.Lead: "lead",
+    exp.FirstValue: "first_value",
+}
+
+
+def read_window(node: exp.Window, read: Callable[[exp.Expr], f.Expression]) -> f.Window:
+    """A window. Raises UnsupportedQuery for frames other than running ones and the last rows, for
+    steps of several rows and for windows by name."""
+    if node.alias or node.args.get("first"):
+        raise UnsupportedQuery("a window by name isn't part of the form")
+    function, operand = _function(node.this, read)
+    order = node.args.get("order")
+    terms = tuple(
+        f.OrderTerm(read(term.this), bool(term.args.get("desc")))
+        for term in (order.expressions if order is not None else ())
+    )
+    if not terms and function not in WINDOW_AGGREGATES:
+        raise UnsupportedQuery(f"{function} without an order isn't part of the form")
+    partition = tuple(map(read, node.args.get("partition_by") or ()))
+    moving = _moving(node.args.get("spec"))
+    if moving is not None and (not terms or function not in WINDOW_AGGREGATES):
+        raise UnsupportedQuery("a window of some rows without an order isn't part of the form")
+    return f.Window(function, operand, partition, terms, moving)
+
+
+def _function(
+    node: exp.Expr, read: Callable[[exp.Expr], f.Expression]
+) -> tuple[f.WindowName, f.Expression | f.Star | None]:
+    kind = type(node)
+    if kind in _RANKS:
+        return _RANKS[kind], None
+    if isinstance(node, exp.Ntile):
+        return "ntile", read(node.this)
+    if kind in _NEIGHBOURS:
+        step, default = node.args.get("offset"), node.args.get("default")
+        if default is not None or (step is not None and step.name != "1"):
+            raise UnsupportedQuery(f"{kind.__name__} over several rows isn't part of the form")
+        return _NEIGHBOURS[kind], read(node.this)
+    aggregate = _AGGREGATES.get(kind)
+    if aggregate not in WINDOW_AGGREGATES or node.args.get("expressions"):
+        raise UnsupportedQuery(f"{kind.__name__} as a window isn't part of the form")
+    operand = node.this
+    if isinstance(operand, exp.Star | exp.Literal) and kind is exp.Count:
+        return "count", f.Star(None)
+    return cast("f.WindowName", aggregate), read(operand)
+
+
+def _moving(spec: exp.Expr | None) -> int | None:
+    """The number of rows a frame goes over; None where it is SQL's own."""
+    if spec is None:
+        return None
+    start, side = spec.args.get("start"), spec.args.get("start_side")
+    end = spec.args.get("end") or "CURRENT ROW"
+    if end != "CURRENT ROW" or side != "PRECEDING":
+        raise UnsupportedQuery("a window with rows behind this one isn't part of the form")
+    if start == "UNBOUNDED":
+        # Rows that the order leaves equal have no order among them either way.
+        return None
+    if isinstance(start, exp.Literal) and start.this.isdigit() and spec.args["kind"] == "ROWS":
+        return int(start.this) + 1
+    raise UnsupportedQuery("a window over a range isn't part of the form")
+
 
 _COMPARISONS: dict[type[exp.Expr], f.ComparisonOperator] = {
     exp.EQ: "=",

@@ -22,8 +22,7 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form.nodes import Literal
 from sqlwright.local.form.sequence.delinear import delinearize
 from sqlwright.local.form.sequence.linear import linearize
-from sqlwright.local.form.sequence.parts import COLUMN, TABLE, VALUE, Frame, Part, Scope
-from sqlwright.local.form.sequence.rules import moves_of
+from sqlwright.local.form.sequence.rules import COLUMN, TABLE, VALUE, Frame, Part, Scope, moves_of
 from sqlwright.local.form.sequence.symbols import BY_NAME, KEYWORDS, Keyword, Symbol, TableSymbol
 from sqlwright.schema import ColumnRef
 

@@ -1,25 +1,16 @@
-"""The grammar's rules: the parts of an unfinished query and what may replace each."""
+"""The grammar's rules: the parts of an unfinished query, how deep they nest, what may replace each.
+
+SQLite has windows in what a SELECT shows and orders by: not in its conditions and groups, not
+within aggregates, not within each other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
 from typing import Literal as OneOf
+from typing import NamedTuple
 
-from sqlwright.local.form.sequence.parts import (
-    COLUMN,
-    INSTANCES,
-    MAX_DEPTH,
-    MAX_ITEMS,
-    MAX_LEVEL,
-    TABLE,
-    VALUE,
-    Frame,
-    Moves,
-    Part,
-    Place,
-    Scope,
-)
 from sqlwright.local.form.sequence.symbols import (
     AGGREGATES,
     AMOUNTS,
@@ -30,11 +21,137 @@ from sqlwright.local.form.sequence.symbols import (
     FUNCTIONS,
     ITEMS,
     LIKES,
+    NEIGHBOURS,
     OPERATORS,
+    RANKS,
     SET_OPERATORS,
     TEXT_FORMATS,
+    WINDOW_AGGREGATES,
 )
-from sqlwright.local.form.sequence.windows import WINDOW_FRAMES, kept_moves, window_moves
+
+MAX_DEPTH = 5
+"""Queries within queries."""
+MAX_LEVEL = 12
+"""Operators within operators; a query within a query counts as two. Keeps what is written within
+the hundred entries of SQLite's parser stack."""
+MAX_ITEMS = 24
+"""Items of one SELECT; derived tables have at most as many as there are item keywords."""
+
+COLUMN, TABLE, VALUE = "<column>", "<table>", "<value>"
+INSTANCES = ("second", "third")
+
+
+class Place(NamedTuple):
+    """Surroundings of an expression or condition."""
+
+    aggregate: bool
+    """Aggregates may be used."""
+    outer: bool
+    """Columns of the enclosing query may be used."""
+    subquery: bool
+    depth: int
+    level: int
+    derived: tuple[int, ...]
+    """Number of items of each derived table."""
+    window: bool = False
+    """Windows may be used."""
+
+    def deeper(self) -> Place:
+        return self._replace(level=self.level + 1)
+
+    def aggregated(self) -> Place:
+        level = self.level + 1
+        return self._replace(aggregate=False, outer=False, window=False, level=level)
+
+    def windowed(self) -> Place:
+        """Within a window: aggregates of the group may be ranked, other windows may not."""
+        level = self.level + 1
+        return self._replace(outer=False, subquery=False, window=False, level=level)
+
+
+class Frame(NamedTuple):
+    """An unfinished part other than a query."""
+
+    kind: str
+    place: Place
+    number: int = 0
+
+
+class Scope(NamedTuple):
+    """An unfinished query."""
+
+    kind: OneOf["top", "value", "exists", "derived"]
+    phase: str
+    depth: int
+    items: int = 0
+    required: int = 0
+    """Items it must have; 0 is any number."""
+    star: bool = False
+    derived: tuple[int, ...] = ()
+    level: int = 0
+    grouped: bool = False
+    """Its rows are groups, so ORDER BY may use aggregates."""
+    arm: bool = False
+    """It is the right side of a set operation."""
+    constant: bool = False
+    """Some item is a bare constant."""
+
+    def place(self, *, aggregate: bool, outer: bool = True, subquery: bool = True) -> Place:
+        outer = outer and self.kind in {"value", "exists"}
+        return Place(aggregate, outer, subquery, self.depth, self.level, self.derived)
+
+
+Part = Frame | Scope
+Moves = dict[str, tuple[Part, ...]]
+"""Parts that replace the top of the stack, by symbol."""
+
+
+_UNORDERED, _EITHER, _ORDERED, _RUNNING, _CLOSED = range(5)
+"""The state of a window so far: an order must come, may come, is there, is there and may be cut to
+the last rows; nothing more may come."""
+
+
+def window_moves(place: Place) -> Moves:
+    """The windows that may stand at a place."""
+    inner = place.windowed()
+    ranked = Frame("window", inner, _UNORDERED)
+    moves: Moves = dict.fromkeys(RANKS, (ranked,))
+    moves["ntile"] = (ranked, Frame("rows", inner))
+    moves |= dict.fromkeys(NEIGHBOURS, (ranked, Frame("term", inner)))
+    return moves | {"over": (Frame("over", inner),)}
+
+
+def kept_moves(place: Place) -> Moves:
+    """A window, then what it is compared with."""
+    compared = Frame("compared", place)
+    return {name: (compared, *parts) for name, parts in window_moves(place).items()}
+
+
+def _over_moves(frame: Frame) -> Moves:
+    whole = Frame("window", frame.place, _EITHER)
+    moves: Moves = dict.fromkeys(WINDOW_AGGREGATES, (whole, Frame("term", frame.place)))
+    return moves | {"count": (whole, Frame("counted", frame.place))}
+
+
+def _parts_moves(frame: Frame) -> Moves:
+    """Behind a window's operand: its partition, then its order, then its end."""
+    moves: Moves = {}
+    term = Frame("term", frame.place)
+    if frame.number in {_UNORDERED, _EITHER}:
+        moves["per"] = (frame, term)
+    if frame.number != _CLOSED:
+        after = _RUNNING if frame.number in {_EITHER, _RUNNING} else _ORDERED
+        moves |= dict.fromkeys(("asc", "desc"), (frame._replace(number=after), term))
+    if frame.number == _RUNNING:
+        moves["moving"] = (frame._replace(number=_CLOSED), Frame("rows", frame.place))
+    if frame.number != _UNORDERED:
+        moves["end"] = ()
+    return moves
+
+
+def _compared_moves(frame: Frame) -> Moves:
+    return dict.fromkeys(COMPARISONS, (Frame("rows", frame.place),))
+
 
 _FOLLOWING = {
     "items": ("from", "join", "left", "cross", "where", "group", "keep", "order", "limit"),
@@ -350,5 +467,7 @@ _FRAMES: dict[str, Callable[[Frame], Moves]] = {
     "column": lambda _: {COLUMN: ()},
     "name": lambda _: {TABLE: ()},
     "text": lambda _: {VALUE: ()},
-    **WINDOW_FRAMES,
+    "window": _parts_moves,
+    "over": _over_moves,
+    "compared": _compared_moves,
 }

@@ -9,13 +9,18 @@ from sqlwright.local.form.joins import JoinStep, node_of, plan_joins
 from sqlwright.local.form.kept import spelled_out
 from sqlwright.local.form.scopes import mentions
 from sqlwright.local.form.walking import own
-from sqlwright.local.form.write.comparing import ConditionWriter
+from sqlwright.local.form.write.comparing import ConditionWriter, Cut
 from sqlwright.local.form.write.expressions import ExpressionWriter
 from sqlwright.local.form.write.kinds import NUMBERS, Kinds
-from sqlwright.local.form.write.placed import by_places, takes_places
 from sqlwright.local.form.write.queries import SET_WORDS, Frame, QueryWriter, Scope
-from sqlwright.local.form.write.ranges import Cut
-from sqlwright.local.form.write.settled import in_an_order, is_grouped, of_one_kind, settled
+from sqlwright.local.form.write.settled import (
+    by_places,
+    in_an_order,
+    is_grouped,
+    of_one_kind,
+    settled,
+    takes_places,
+)
 from sqlwright.local.form.write.typed import Around
 from sqlwright.local.form.write.words import Words
 from sqlwright.schema import ColumnRef, Schema

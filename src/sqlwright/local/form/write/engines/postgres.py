@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from sqlwright.local.form.write.functions import CALLS
 from sqlwright.local.form.write.words import Words
 
 _NUMBER = r"CAST(SUBSTRING({} FROM '^ *([-+]?[0-9]*\.?[0-9]+)') AS NUMERIC)"
 _WEEK = "(EXTRACT(DOY FROM {0}) + 7 - EXTRACT(ISODOW FROM {0})) / 7"
 
+_AS_IN_SQLITE = (
+    *("abs", "round", "round_to", "upper", "lower", "length", "trim", "replace", "substr"),
+    *("substr_to", "nullif", "coalesce", "sqrt", "power", "sign", "ceiling", "floor"),
+)
+
 WORDS = Words(
     calls={
-        "abs": "ABS({})",
-        "round": "ROUND({})",
-        "round_to": "ROUND({}, {})",
-        "upper": "UPPER({})",
-        "lower": "LOWER({})",
-        "length": "LENGTH({})",
-        "trim": "TRIM({})",
+        **{name: CALLS[name] for name in _AS_IN_SQLITE},
         "trim_of": "BTRIM({}, {})",
-        "replace": "REPLACE({}, {}, {})",
-        "substr": "SUBSTR({}, {})",
-        "substr_to": "SUBSTR({}, {}, {})",
         "last": "RIGHT({}, {})",
         "instr": "STRPOS({}, {})",
         "time": "TO_CHAR({}, 'HH24:MI:SS')",
@@ -27,8 +24,6 @@ WORDS = Words(
         "today": "CURRENT_DATE",
         "now": "LOCALTIMESTAMP",
         "julianday": "(EXTRACT(EPOCH FROM {}) / 86400 + 2440587.5)",
-        "nullif": "NULLIF({}, {})",
-        "coalesce": "COALESCE({}, {})",
         "greatest": "GREATEST({}, {})",
         "least": "LEAST({}, {})",
         "year_month": "TO_CHAR({}, 'YYYY-MM')",
@@ -42,11 +37,6 @@ WORDS = Words(
         "start_of_year": "CAST(DATE_TRUNC('year', {}) AS DATE)",
         "moments_between": "(EXTRACT(EPOCH FROM {} - {}) / 86400)",
         "seconds_between": "CAST(EXTRACT(EPOCH FROM {} - {}) AS BIGINT)",
-        "sqrt": "SQRT({})",
-        "power": "POWER({}, {})",
-        "sign": "SIGN({})",
-        "ceiling": "CEIL({})",
-        "floor": "FLOOR({})",
     },
     parts={
         "Y": "TO_CHAR({}, 'YYYY')",
