@@ -32,7 +32,7 @@ from sqlwright.lab.evaluation.records import PREDICTIONS, Record
 from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 
 COMMAND = "from sqlwright.cli.main import run; run()"
-MARKS = {"processes": "evaluation.executing.worker", "ray": "ray::_Actor"}
+MARKS = {"processes": "evaluation.executing.processes", "ray": "ray::_Actor"}
 
 
 def lines(folder: Path) -> list[str]:

@@ -11,8 +11,7 @@ from sqlwright.boundary.remote_files import is_remote
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation import records
-from sqlwright.lab.evaluation.executing.choosing import executor_for
-from sqlwright.lab.evaluation.executing.executor import Executor, Plan
+from sqlwright.lab.evaluation.executing.executor import Executor, Notice, Plan
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.folder.described import claim, finish, run_rule
 from sqlwright.lab.evaluation.folder.kept import KeptRecords
@@ -86,6 +85,24 @@ def _chosen(dataset: Dataset, settings: EvaluationSettings) -> list[Example]:
     if not mine:
         raise DatasetError(f"shard {settings.shard} of {dataset.name} has no questions")
     return [example for example in examples if example.id in mine]
+
+
+def executor_for(plan: Plan, notice: Notice) -> Executor:
+    """The executor that the plan's settings name; what only one of them needs is loaded for it
+    alone."""
+    if plan.settings.executor == "threads":
+        from sqlwright.lab.evaluation.executing.threads import Threads
+
+        return Threads(plan, notice)
+    from sqlwright.lab.evaluation.executing.workers import Workers
+
+    if plan.settings.executor == "ray":
+        from sqlwright.lab.evaluation.executing.ray import RayWorkers
+
+        return Workers(plan, notice, RayWorkers(plan.settings.workers))
+    from sqlwright.lab.evaluation.executing.processes import Processes
+
+    return Workers(plan, notice, Processes())
 
 
 def _asked(

@@ -21,7 +21,7 @@ Notice = Callable[[str], None]
 LOST = (
     "the worker that asked it ended three times: killed, crashed, out of memory or without an end"
 )
-"""The message of a question that cost as many workers as one may (`pool.PATIENCE`)."""
+"""The message of a question that cost as many workers as one may (`workers.PATIENCE`)."""
 
 
 @dataclass(frozen=True, slots=True)

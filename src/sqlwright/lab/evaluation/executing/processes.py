@@ -1,4 +1,4 @@
-"""Workers that are processes on this machine, each with its own models, and killed at will."""
+"""Workers that are processes on this machine, each with its own models: both ends of them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from multiprocessing.connection import Connection, wait
+import threading
+import time
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from typing import cast
 
 from sqlwright.errors import UserError
-from sqlwright.lab.evaluation.executing.orders import Gone, Order, Reply
-from sqlwright.lab.evaluation.executing.pool import Worker
+from sqlwright.lab.evaluation.executing.executor import Notice, Plan
+from sqlwright.lab.evaluation.executing.workers import Answering, Order, Reply, WorkerEnded
 
 ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -25,19 +30,27 @@ ONE_THREAD = (
 )
 """Variables by which libraries decide on threads: a worker is to keep one core busy. onnxruntime is
 told by the models themselves (`local/runtime.py`)."""
-LAST_WORDS = 2_000
+LAST_LINES = 2_000
 """Characters read from the end of what a worker that ended had to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A line for whoever watches; the reply is still to come."""
+
+    line: str
 
 
 class ProcessWorker:
     """One process with the pipe to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Plan, notice: Notice) -> None:
+        self._notice = notice
         ours, theirs = socket.socketpair()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is killed
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
         code = (
             "import sys; sys.path[:] = sys.argv[2:]; "
-            "from sqlwright.lab.evaluation.executing.worker import main; main(int(sys.argv[1]))"
+            "from sqlwright.lab.evaluation.executing.processes import main; main(int(sys.argv[1]))"
         )
         try:
             # Not by multiprocessing: that would run the caller's own script again in each.
@@ -56,29 +69,34 @@ class ProcessWorker:
             raise UserError(f"a worker can't be started: {error.strerror or error}") from None
         finally:
             theirs.close()
-        self.connection = Connection(ours.detach())
+        self._connection = Connection(ours.detach())
+        with suppress(OSError):  # that it is gone is seen when it gets an order
+            self._connection.send(plan)
 
-    def send(self, order: Order) -> None:
-        """Hand over an order; that a worker is gone is seen when its reply is waited for."""
+    def do(self, order: Order, seconds: float) -> Reply:
+        """Hand over an order and wait for the reply. Raises WorkerEnded."""
+        end = time.monotonic() + seconds
         try:
-            self.connection.send(order)
-        except OSError:
-            return
-
-    def receive(self) -> Reply:
-        """Its reply, which has begun to come."""
-        try:
-            return cast("Reply", self.connection.recv())
+            self._connection.send(order)
+            while self._connection.poll(max(0.0, end - time.monotonic())):
+                reply = self._connection.recv()
+                if not isinstance(reply, _Told):
+                    return cast("Reply", reply)
+                self._notice(reply.line)
         except (EOFError, OSError):
-            return Gone(self._reason())
+            raise WorkerEnded(self._reason()) from None
+        raise WorkerEnded(f"no reply in {seconds:,.0f} s")
 
     def kill(self) -> None:
         """End the process now."""
-        if not self.connection.closed:
-            self._process.kill()
-            self._process.wait()
-            self.connection.close()
-            self._said.close()
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process, and close the pipe."""
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+        self._said.close()
 
     def _reason(self) -> str:
         """The cause of its end, in words."""
@@ -89,26 +107,46 @@ class ProcessWorker:
         if code < 0:
             return f"killed by {signal.Signals(-code).name}"
         size = self._said.seek(0, os.SEEK_END)
-        self._said.seek(max(0, size - LAST_WORDS))
+        self._said.seek(max(0, size - LAST_LINES))
         lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else f"exit status {code}"
 
 
 class Processes:
-    """Hires processes on this machine."""
+    """Starts processes on this machine."""
 
-    start_seconds = 300.0
+    opening_seconds = 4 * 3600.0
 
-    def hire(self) -> ProcessWorker:
+    def start(self, plan: Plan, notice: Notice) -> ProcessWorker:
         """A new process."""
-        return ProcessWorker()
-
-    def wait(self, workers: Sequence[Worker], seconds: float) -> Iterator[tuple[Worker, Reply]]:
-        """One reply of each that has something to say."""
-        of = {one.connection: one for one in workers if isinstance(one, ProcessWorker)}
-        for connection in wait(list(of), seconds):
-            worker = of[cast("Connection", connection)]
-            yield worker, worker.receive()
+        return ProcessWorker(plan, notice)
 
     def close(self) -> None:
         """Nothing is left."""
+
+
+def main(handle: int) -> None:
+    """A worker process from inside: serve the pipe of that number. Ends with the process that
+    started this one, even where that was killed."""
+    connection = Connection(handle)
+    orders: SimpleQueue[Order] = SimpleQueue()
+    plan: Plan = connection.recv()
+    threading.Thread(target=_receive, args=(connection, orders), daemon=True).start()
+    try:
+        answering = Answering(plan, lambda line: connection.send(_Told(line)))
+        while True:
+            connection.send(answering.do(orders.get()))
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        raise
+    finally:
+        os._exit(1)  # whatever threads there are: the other end is to notice now
+
+
+def _receive(connection: Connection, orders: SimpleQueue[Order]) -> None:
+    try:
+        while True:
+            orders.put(connection.recv())
+    except (EOFError, OSError):
+        os._exit(1)  # nobody waits for the question under way

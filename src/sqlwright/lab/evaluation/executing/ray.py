@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import logging
 import os
-import time
-from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from sqlwright.errors import ConfigError, UserError
-from sqlwright.lab.evaluation.executing.orders import Answering, Gone, Order, Reply, Told
-from sqlwright.lab.evaluation.executing.pool import Worker
+from sqlwright.lab.evaluation.executing.executor import Notice, Plan
+from sqlwright.lab.evaluation.executing.workers import Answering, Order, Reply, WorkerEnded
 
 SILENCE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_USAGE_STATS_PROMPT_ENABLED": "0"}
 ADDRESS = "RAY_ADDRESS"
@@ -33,49 +31,48 @@ STORE_BYTES = 128 * 1024 * 1024
 class _Actor:
     """A worker from inside."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._lines: list[str] = []
-        self._answering = Answering(self._lines.append)
+        self._answering = Answering(plan, self._lines.append)
 
-    def do(self, order: Order) -> list[Reply]:
-        """The reply to an order, behind the lines that were told on the way."""
+    def do(self, order: Order) -> tuple[list[str], Reply]:
+        """The lines that were told on the way, and the reply."""
         self._lines.clear()
-        reply = self._answering.reply(order)
-        return [*map(Told, self._lines), reply]
+        reply = self._answering.do(order)
+        return self._lines, reply
 
 
 class RayWorker:
-    """An actor, and the reply that it owes."""
+    """An actor."""
 
-    def __init__(self, ray: ModuleType) -> None:
-        self._ray = ray
+    def __init__(self, ray: ModuleType, plan: Plan, notice: Notice) -> None:
+        self._ray, self._notice = ray, notice
         # Without a processor to itself an actor would wait for one when the node is full.
-        self._actor: Any = ray.remote(num_cpus=1, max_restarts=0)(_Actor).remote()
-        self.owed: Any = None
+        self._actor: Any = ray.remote(num_cpus=1, max_restarts=0)(_Actor).remote(plan)
 
-    def send(self, order: Order) -> None:
-        """Hand over an order."""
-        self.owed = self._actor.do.remote(order)
-
-    def receive(self) -> Iterator[Reply]:
-        """The replies that have come."""
-        owed, self.owed = self.owed, None
+    def do(self, order: Order, seconds: float) -> Reply:
+        """Hand over an order and wait for the reply. Raises WorkerEnded."""
         try:
-            replies = self._ray.get(owed)
+            lines, reply = self._ray.get(self._actor.do.remote(order), timeout=seconds)
+        except self._ray.exceptions.GetTimeoutError:
+            raise WorkerEnded(f"no reply in {seconds:,.0f} s") from None
         except self._ray.exceptions.RayError as error:
-            yield Gone(_reason(error))
-            return
-        yield from replies
+            raise WorkerEnded(_reason(error)) from None
+        for line in lines:
+            self._notice(line)
+        return cast("Reply", reply)
 
     def kill(self) -> None:
         """End the actor's process."""
         self._ray.kill(self._actor)
 
+    close = kill
+
 
 class RayWorkers:
-    """Hires actors of the cluster that `RAY_ADDRESS` names, or of a Ray of its own."""
+    """Starts actors of the cluster that `RAY_ADDRESS` names, or of a Ray of its own."""
 
-    start_seconds = 24 * 3600.0
+    opening_seconds = 24 * 3600.0
     """An actor waits until there is room for it; the others go on meanwhile."""
 
     def __init__(self, workers: int) -> None:
@@ -84,25 +81,9 @@ class RayWorkers:
         if self._ours:
             self._connect(workers)
 
-    def hire(self) -> RayWorker:
+    def start(self, plan: Plan, notice: Notice) -> RayWorker:
         """A new actor."""
-        return RayWorker(self._ray)
-
-    def wait(self, workers: Sequence[Worker], seconds: float) -> Iterator[tuple[Worker, Reply]]:
-        """All replies of those that have some."""
-        of = {
-            one.owed: one for one in workers if isinstance(one, RayWorker) and one.owed is not None
-        }
-        if not of:
-            time.sleep(seconds)
-            return
-        came, _ = self._ray.wait(list(of), num_returns=1, timeout=seconds)
-        if came:
-            came, _ = self._ray.wait(list(of), num_returns=len(of), timeout=0)
-        for reference in came:
-            worker = of[reference]
-            for reply in worker.receive():
-                yield worker, reply
+        return RayWorker(self._ray, plan, notice)
 
     def close(self) -> None:
         """End a Ray of ours."""
