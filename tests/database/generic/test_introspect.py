@@ -13,8 +13,6 @@ def _refusing(part: str, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, obje
     """The tables `a` and `b` of an engine that refuses to tell a part of `b`."""
     from sqlalchemy.engine.reflection import Inspector
 
-    from sqlwright.database.generic.connection import described
-
     singly = getattr(Inspector, f"get_{part}")
 
     def refuse(self: Inspector, name: str, **asked: object) -> object:
@@ -27,10 +25,17 @@ def _refusing(part: str, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, obje
 
     monkeypatch.setattr(Inspector, f"get_{part}", refuse)
     monkeypatch.setattr(Inspector, f"get_multi_{part}", refuse_all)
+    return _described()
+
+
+def _described() -> list[dict[str, object]]:
+    from sqlwright.database.generic.connection import described
+
     with sqlalchemy.create_engine("sqlite://").connect() as connection:
         for name in "ab":
             connection.exec_driver_sql(f"CREATE TABLE {name} (id int PRIMARY KEY)")
         connection.commit()
+        connection.exec_driver_sql("ATTACH ':memory:' AS aux")
         return [json.loads(one) for one in described(connection)]
 
 
@@ -62,3 +67,29 @@ def test_a_dialect_without_comments_is_no_failure() -> None:
         connection.exec_driver_sql("CREATE TABLE a (id int)")
         connection.commit()
         assert _notes([json.loads(one) for one in described(connection)]) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "note"),
+    [
+        ("get_table_names", ("aux", "aux is left out: its tables can't be listed.")),
+        ("get_view_names", ("aux", "aux: its views can't be listed.")),
+        ("get_schema_names", ("", "Only the usual namespace is read: others can't be listed.")),
+    ],
+)
+def test_namespaces_that_cannot_be_listed_are_told(
+    asked: str, note: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sqlalchemy.engine.reflection import Inspector
+
+    listed = getattr(Inspector, asked)
+
+    def refuse(self: Inspector, **options: object) -> object:
+        if options.get("schema", "aux") == "aux":
+            raise sqlalchemy.exc.OperationalError("", None, Exception("no right"))
+        return listed(self, **options)
+
+    monkeypatch.setattr(Inspector, asked, refuse)
+    told = _described()
+    assert [one["name"] for one in told if one["name"]] == ["a", "b"]
+    assert _notes(told) == [note]

@@ -96,6 +96,19 @@ def test_queries(sql: str, rows: object, database: SqlalchemyDatabase) -> None:
     assert result.rows == rows
 
 
+def test_a_session_stays_read_only_from_its_first_query_on(shop: str) -> None:
+    pytest.importorskip("sqlalchemy", reason="SQLAlchemy isn't installed")
+    from sqlwright.database.generic.connection import SqlalchemyConnection
+
+    url = f"postgresql+psycopg://{shop.partition('://')[2]}"
+    connection = SqlalchemyConnection({"url": url, "environment": {}})
+    for _ in range(2):
+        _, rows = connection.execute("SELECT current_setting('transaction_read_only')")
+        assert list(rows) == [("on",)]
+        connection.finish()
+    connection.close()
+
+
 @pytest.mark.parametrize(
     "sql",
     ["SELECT * FROM pg_catalog.pg_user", "SELECT * FROM information_schema.tables",

@@ -46,8 +46,12 @@ def described(connection: sqlalchemy.Connection) -> Iterator[str]:
     """Each table and view as JSON, those of the usual namespace first, with the parts that the
     engine failed to tell. Raises SQLAlchemyError."""
     inspector = sqlalchemy.inspect(connection)
-    usual = inspector.default_schema_name or _alike(inspector)
-    for namespace in _namespaces(inspector, usual):
+    names = _told(inspector, inspector.get_schema_names)
+    known = () if names is UNREAD else names or ()
+    usual = inspector.default_schema_name or _alike(inspector, known)
+    if names is UNREAD and inspector.dialect.name not in ONE_NAMESPACE:
+        yield json.dumps(_note("", "Only the usual namespace is read: others can't be listed."))
+    for namespace in _namespaces(inspector, usual, known):
         for told in _of_namespace(inspector, namespace, usual):
             yield json.dumps(told)
 
@@ -60,31 +64,42 @@ def stored_name(dialect: Dialect, name: str) -> str:
     return str(denormalize(name))
 
 
-def _namespaces(inspector: Inspector, usual: str | None) -> list[str | None]:
+def _namespaces(inspector: Inspector, usual: str | None, names: Sequence[str]) -> list[str | None]:
     """The namespaces to read; None is the usual one."""
     if inspector.dialect.name in ONE_NAMESPACE:
         return [None]
-    names: Sequence[str] = _asked(inspector.get_schema_names, ())
     others = [name for name in names if name != usual and name.casefold() not in SYSTEMS]
     return [None, *(name for name in others if not name.startswith(("pg_toast", "pg_temp")))]
 
 
-def _alike(inspector: Inspector) -> str | None:
+def _alike(inspector: Inspector, names: Sequence[str]) -> str | None:
     """The namespace that has the very tables that names alone reach, where the dialect doesn't name
     the usual one."""
-    tables = set(_names(inspector, None))
-    names: Sequence[str] = _asked(inspector.get_schema_names, ())
-    return next((one for one in names if tables and set(_names(inspector, one)) == tables), None)
+    tables = set(inspector.get_table_names())
+
+    def listed(name: str) -> Any:
+        return _told(inspector, partial(inspector.get_table_names, schema=name))
+
+    return next((one for one in names if tables and set(_items(listed(one))) == tables), None)
 
 
 def _of_namespace(
     inspector: Inspector, namespace: str | None, usual: str | None
 ) -> Iterator[dict[str, Any]]:
-    tables = _names(inspector, namespace)
+    listing = partial(inspector.get_table_names, schema=namespace)
+    # The failure of the usual one is the connection's.
+    tables: Any = listing() if namespace is None else _told(inspector, listing)
+    if tables is UNREAD:
+        yield _note(str(namespace), f"{namespace} is left out: its tables can't be listed.")
+        return
     views = [
-        *_asked(lambda: inspector.get_view_names(schema=namespace), []),
-        *_asked(lambda: inspector.get_materialized_view_names(schema=namespace), []),
+        _told(inspector, partial(inspector.get_view_names, schema=namespace)),
+        _told(inspector, partial(inspector.get_materialized_view_names, schema=namespace)),
     ]
+    if UNREAD in views:
+        name = namespace or usual or "the database"
+        yield _note(namespace or "", f"{name}: its views can't be listed.")
+    tables, views = tables or (), [name for told in views for name in _items(told)]
     kinds = dict.fromkeys(tables, "table") | dict.fromkeys(views, "view")
     if not kinds:
         return
@@ -116,23 +131,17 @@ def _of_namespace(
         }
 
 
+def _note(namespace: str, note: str) -> dict[str, Any]:
+    """A note on a namespace, in the place of a table."""
+    return {"name": "", "namespace": namespace, "usual": "", "note": note, "columns": []}
+
+
 def _fields(told: Any) -> Mapping[str, Any]:
     return {} if told is UNREAD else dict(told or {})
 
 
-def _items(told: Any) -> Sequence[Mapping[str, Any]]:
+def _items(told: Any) -> Sequence[Any]:
     return () if told is UNREAD else told or ()
-
-
-def _names(inspector: Inspector, namespace: str | None) -> list[str]:
-    """A namespace's tables. One that can't be read has none, but for the usual one: its failure is
-    the connection's."""
-    try:
-        return inspector.get_table_names(schema=namespace)
-    except (NotImplementedError, SQLAlchemyError):
-        if namespace is None:
-            raise
-        return []
 
 
 def _column(column: Mapping[str, Any], stored: Callable[[Any], str]) -> dict[str, Any]:
@@ -186,16 +195,10 @@ def _told(inspector: Inspector, ask: Callable[[], Any]) -> Any:
         return UNREAD
 
 
-def _asked(ask: Callable[[], Any], otherwise: Any) -> Any:
-    """The answer of an inspector; something else where its dialect has none."""
-    try:
-        return ask()
-    except (NotImplementedError, SQLAlchemyError):
-        return otherwise
-
-
 CHUNK_ROWS = 500
 """Rows that are fetched at a time, so that no answer is held whole."""
+STREAMED = {"stream_results": True, "yield_per": CHUNK_ROWS, "no_parameters": True}
+"""Options of a query: without parameters a % is one, whatever the driver writes places with."""
 INTROSPECT = "sqlwright:schema"
 """A reading that isn't SQL: the schema by the inspector, a row a table, as JSON."""
 READ_ONLY = {
@@ -204,8 +207,10 @@ READ_ONLY = {
     "chdb": "SET readonly = 1",
     "oracle": "SET TRANSACTION READ ONLY",
     "trino": "START TRANSACTION READ ONLY",
-    "cockroachdb": "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
-    "redshift": "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
+    **dict.fromkeys(
+        ("cockroachdb", "redshift", "postgresql"),
+        "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
+    ),
 }
 """Statements that make a session read-only, by SQLAlchemy's name of the dialect; where there is
 none the login alone keeps it from writing."""
@@ -230,18 +235,18 @@ class SqlalchemyConnection:
         self._connect()
 
     def _connect(self) -> None:
-        # Without parameters a % is one, whatever the driver writes places with.
-        self._connection = self._engine.connect().execution_options(
-            stream_results=True, yield_per=CHUNK_ROWS, no_parameters=True
-        )
+        self._connection = self._engine.connect()
         self._only_reads = False
 
     def _settle(self) -> None:
         """Make the session read-only, once, or each transaction. Inspectors set things, so it is
-        done after them."""
-        statement = READ_ONLY.get(self._engine.dialect.name)
+        done after them. What is set for the session is committed: a rollback would undo it."""
+        name = self._engine.dialect.name
+        statement = READ_ONLY.get(name)
         if statement and not self._only_reads:
             self._connection.exec_driver_sql(statement).close()
+            if name not in BY_TRANSACTION:
+                self._connection.commit()
         self._only_reads = True
 
     def execute(self, sql: str, explain: str = "") -> tuple[tuple[str, ...], Iterator[Row]]:
@@ -249,7 +254,7 @@ class SqlalchemyConnection:
         if explain:
             raise Refused("this engine's plans aren't read")
         self._settle()
-        result = self._connection.exec_driver_sql(sql)
+        result = self._connection.exec_driver_sql(sql, execution_options=STREAMED)
         if not result.returns_rows:
             raise Refused("only a query may run")
         return tuple(map(str, result.keys())), (tuple(map(_cell, row)) for row in result)
@@ -268,7 +273,8 @@ class SqlalchemyConnection:
         statement in its transaction."""
         try:
             self._settle()
-            result = self._connection.exec_driver_sql(sql, tuple(parameters) or None)
+            given = tuple(parameters) or None
+            result = self._connection.exec_driver_sql(sql, given, execution_options=STREAMED)
             for row in result:
                 yield tuple(map(_cell, row))
         except SQLAlchemyError:

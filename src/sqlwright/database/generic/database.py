@@ -218,9 +218,10 @@ class SqlalchemyDatabase(ServedDatabase):
         told = [json.loads(str(row[0])) for row in rows]
         tables = tuple(_table(one, self._dialect) for one in told if one["columns"])
         names = {(table.namespace, table.own_name): table.name for table in tables}
+        usual = next((str(one["usual"]) for one in told if one["name"]), "")
         schema = Schema(self._address.name, tables, tuple(_keys(told, names)), self._dialect)
         with self._lock:
-            self._known = (time.monotonic(), schema, told[0]["usual"] if told else "")
+            self._known = (time.monotonic(), schema, usual)
             self._unread = tuple(unread_notes(told))
         return schema
 
@@ -286,8 +287,11 @@ def _dialect_of(address: Address) -> str:
 
 
 def unread_notes(told: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Tables' names, and notes on what the engine failed to tell of them."""
+    """Names of tables and of namespaces, and notes on what the engine failed to tell of them."""
     for one in told:
+        if "note" in one:
+            yield str(one["namespace"]), str(one["note"])
+            continue
         name = _name(one)
         if not one["columns"]:
             yield name, f"{name} is left out: none of its columns can be read."

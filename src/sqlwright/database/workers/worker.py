@@ -102,7 +102,7 @@ class _Worker:
                         continue
                     if self._connection is None:
                         os._exit(OPENING_STATUS)
-                    with contextlib.suppress(Exception):  # any driver's; who waits ends the process
+                    with contextlib.suppress(*self._failures):  # who waits ends the process
                         self._connection.interrupt()
         finally:
             self._leave()
