@@ -35,10 +35,9 @@ def test_a_table_too_wide_for_the_terminal_comes_in_parts_and_whole(
     tmp_path: Path, width: int
 ) -> None:
     from sqlwright.cli.views.tables import in_parts
-    from sqlwright.lab.evaluation.tables.filled import fill
+    from sqlwright.lab.evaluation.tables.filled import fill, find_runs
+    from sqlwright.lab.evaluation.tables.forms import body_of, head_of
     from sqlwright.lab.evaluation.tables.papers import find_paper
-    from sqlwright.lab.evaluation.tables.runs import find_runs
-    from sqlwright.lab.evaluation.tables.words import body_of, head_of
 
     run_folder(tmp_path / "run", "mag")
     table = fill(find_paper("mag"), find_runs([tmp_path])).tables[1]

@@ -13,14 +13,27 @@ from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.evaluation.ablation import ablate
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.run import EvaluationSettings
-from sqlwright.lab.evaluation.tables.as_json import to_dict
-from sqlwright.lab.evaluation.tables.commands import missing_commands, table_commands
-from sqlwright.lab.evaluation.tables.filled import Cell, Choice, FilledPaper, FilledTable, fill
-from sqlwright.lab.evaluation.tables.markdown import to_markdown
+from sqlwright.lab.evaluation.tables.filled import (
+    Cell,
+    Choice,
+    FilledPaper,
+    FilledTable,
+    Found,
+    fill,
+    find_runs,
+    resolved,
+)
+from sqlwright.lab.evaluation.tables.forms import (
+    beneath,
+    body_of,
+    cell_text,
+    commands_for,
+    head_of,
+    to_dict,
+    to_markdown,
+)
 from sqlwright.lab.evaluation.tables.page import to_html
 from sqlwright.lab.evaluation.tables.papers import PAPERS, data_sets, find_paper
-from sqlwright.lab.evaluation.tables.runs import Found, find_runs, resolved
-from sqlwright.lab.evaluation.tables.words import beneath, body_of, cell_text, head_of
 from sqlwright.recipes.ablation_lists import ablations, find_ablation
 from tests.evaluation.finished_runs import run_folder
 from tests.evaluation.sets import GERMAN, SWEDISH, answering, bird_set
@@ -140,12 +153,12 @@ def test_what_only_answers_tell_is_counted(measured: Path) -> None:
 
 def test_missing_commands_ask_for_what_isnt_there_and_nothing_else(measured: Path) -> None:
     mag = filled("mag", measured, model="vllm/my model")
-    (command,) = table_commands(table(mag, "table 2"), mag.choice, "mag", out="my runs")
+    (command,) = commands_for([table(mag, "table 2")], mag.choice, "mag", out="my runs")
     assert command == (
         "sqlwright lab ablate without-linker without-refiner --data bird:FOLDER "
         "-m 'vllm/my model' --no-stand-in --prepare --out 'my runs/mag/bird-dev' --resume"
     )
-    whole, one_call = table_commands(table(mag, "table 1"), mag.choice, "mag")
+    whole, one_call = commands_for([table(mag, "table 1")], mag.choice, "mag")
     assert whole.startswith("sqlwright evaluate --recipe mag --data bird:FOLDER ")
     assert "--metric ves --metric r_ves --out runs/mag/bird-dev-ves-r_ves/mag" in whole
     assert one_call.startswith("sqlwright evaluate --recipe baseline ")
@@ -303,10 +316,18 @@ def test_what_nothing_can_fill_is_said_and_has_no_command() -> None:
 
 def test_all_missing_commands_name_each_run_once() -> None:
     for name, paper in EMPTY.items():
-        commands = missing_commands(paper, name)
+        commands = commands_for(paper.tables, paper.choice, name)
         assert len(set(commands)) == len(commands)
         folders = [re.findall(r"--out (\S+)", command)[0] for command in commands]
         assert len(set(folders)) == len(folders)
+
+
+def test_a_recipe_of_embedded_models_is_asked_without_a_language_model() -> None:
+    commands = commands_for(EMPTY["msc"].tables, Choice(), "msc")
+    local = [one for one in commands if " msc-local " in one]
+    assert local
+    assert not any(" -m " in one for one in local)
+    assert all(" -m MODEL --no-stand-in " in one for one in commands if one not in local)
 
 
 Form = Callable[[FilledPaper, str], str]

@@ -34,9 +34,8 @@ def show_tables(
     """Fill the tables and show them; give the exit code. Raises ConfigError for an unknown paper,
     DatasetError for a folder that isn't there, WorkspaceError where the page can't be written."""
     from sqlwright.cli.views.compare import check_page
-    from sqlwright.lab.evaluation.tables.filled import fill
+    from sqlwright.lab.evaluation.tables.filled import fill, find_runs
     from sqlwright.lab.evaluation.tables.papers import find_paper
-    from sqlwright.lab.evaluation.tables.runs import find_runs
 
     check_page(page)
     paper = find_paper(name)
@@ -56,7 +55,7 @@ def show_tables(
 
 def tables_lines(screen: Screen, filled: FilledPaper, name: str, out: str) -> Iterator[Text]:
     """Each table, what is to be known of it, and the commands for what is missing."""
-    from sqlwright.lab.evaluation.tables.words import COMPARABLE
+    from sqlwright.lab.evaluation.tables.forms import COMPARABLE
 
     width = screen.width if screen.width >= UNLIMITED // 2 else min(screen.width, PROSE)
     yield Text(f"{filled.paper.title} ({filled.paper.source})", style="strong")
@@ -70,8 +69,13 @@ def tables_lines(screen: Screen, filled: FilledPaper, name: str, out: str) -> It
 def _table_lines(
     screen: Screen, table: FilledTable, filled: FilledPaper, name: str, out: str
 ) -> Iterator[Text]:
-    from sqlwright.lab.evaluation.tables.commands import table_commands
-    from sqlwright.lab.evaluation.tables.words import beneath, body_of, head_of, title_of
+    from sqlwright.lab.evaluation.tables.forms import (
+        beneath,
+        body_of,
+        commands_for,
+        head_of,
+        title_of,
+    )
 
     width = screen.width if screen.width >= UNLIMITED // 2 else min(screen.width, PROSE)
     yield Text()
@@ -81,7 +85,7 @@ def _table_lines(
         yield from table_lines(head, rows, width=screen.width, glyphs=screen.glyphs)
     for line in beneath(table, filled.choice):
         yield from wrapped(Text(clean(line, 600), style="quiet"), width)
-    commands = table_commands(table, filled.choice, name, out=out)
+    commands = commands_for([table], filled.choice, name, out=out)
     if commands:
         yield Text("What is missing:", style="quiet")
         # Not wrapped: a command is copied as it stands.
@@ -102,15 +106,13 @@ def in_parts(body: Sequence[Sequence[str]], width: int) -> Iterator[list[list[st
 
 
 def _text(filled: FilledPaper, name: str, out: str, output: Output) -> str:
+    from sqlwright.lab.evaluation.tables.forms import commands_for, to_dict, to_markdown
+
     if output == "missing":
-        from sqlwright.lab.evaluation.tables.commands import missing_commands
-
-        return "".join(f"{command}\n" for command in missing_commands(filled, name, out=out))
+        commands = commands_for(filled.tables, filled.choice, name, out=out)
+        return "".join(f"{command}\n" for command in commands)
     if output == "markdown":
-        from sqlwright.lab.evaluation.tables.markdown import to_markdown
-
         return to_markdown(filled, name, out=out)
-    from sqlwright.lab.evaluation.tables.as_json import to_dict
     from sqlwright.presentation.answer import to_json
 
     return to_json(to_dict(filled, name, out=out), indent=2) + "\n"

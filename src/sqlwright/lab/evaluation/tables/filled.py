@@ -1,32 +1,136 @@
-"""The papers' tables with the figures of runs."""
+"""The papers' tables with the figures of runs that folders hold."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
-from sqlwright.lab.evaluation.tables.papers import (
-    Column,
-    DataSet,
-    Paper,
-    Row,
-    Table,
-    Unit,
-    data_sets,
-)
-from sqlwright.lab.evaluation.tables.runs import Found, Run, resolved
+from sqlwright.errors import ConfigError, DatasetError
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.folder.whole_files import read_object
+from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.tables.papers import Column, Paper, Row, Table, Unit, data_sets
+from sqlwright.presentation.answer import readable
+from sqlwright.protocols import Step
+from sqlwright.recipes import registry
 from sqlwright.recipes.ablation_lists import find_ablation
+from sqlwright.recipes.loading import load_recipe
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run, as its `run.json` describes it."""
+
+    folder: Path
+    recipe: str
+    overrides: tuple[str, ...]
+    dataset: str
+    rule: str
+    model: str
+    """The language model; empty without one."""
+    ablation: str
+    ended: float
+    """When its report was written."""
+    report: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def questions(self) -> int:
+        return int(self.report.get("questions") or 0)
+
+    @property
+    def step(self) -> Step | None:
+        """All its steps with their options; None where no recipe of ours gives them."""
+        return resolved(self.recipe, self.overrides)
+
+    @cached_property
+    def figures(self) -> Mapping[str, Any]:
+        """The report and, under `counted`, shares that the single answers tell: questions with a
+        right candidate by difficulty and by database; and the number of questions by the exact set
+        of those who wrote a right one, their names joined by "+"."""
+        oracle: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+        for one in records.stream(self.folder):
+            if one.status != "gold":
+                oracle["oracle_by_difficulty"][one.difficulty].append(one.oracle)
+                oracle["oracle_by_database"][one.db_id].append(one.oracle)
+        counted: dict[str, Any] = {
+            name: {key: Share(sum(held), len(held)).as_dict() for key, held in shares.items()}
+            for name, shares in oracle.items()
+        }
+        counted["generators"] = {
+            " + ".join(map(str, one.get("sources") or ["none"])): int(one.get("questions") or 0)
+            for one in self.report.get("generators") or ()
+        }
+        return {**self.report, "counted": counted}
+
+
+@dataclass(frozen=True)
+class Found:
+    """Runs, and what was left out, each in a line."""
+
+    runs: tuple[Run, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def find_runs(folders: Iterable[Path]) -> Found:
+    """The finished runs in these folders and in folders of theirs, each once. Raises DatasetError
+    for a folder that isn't there."""
+    found: dict[Path, Run | str] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise DatasetError(
+                f"there is no folder {readable(str(folder))}",
+                hint="Name the folders of runs, or one that holds them.",
+            )
+        for place in sorted(path.parent.resolve() for path in folder.rglob("run.json")):
+            found[place] = _read(place)
+    return Found(
+        tuple(run for run in found.values() if isinstance(run, Run)),
+        tuple(line for line in found.values() if isinstance(line, str)),
+    )
+
+
+@cache
+def resolved(recipe: str, overrides: tuple[str, ...]) -> Step | None:
+    """The steps of a shipped recipe with these overrides; None for a recipe of somebody's own,
+    which is never loaded for a table, and for overrides that don't fit."""
+    if recipe not in registry.RECIPES:
+        return None
+    try:
+        return load_recipe(recipe, overrides).step
+    except ConfigError:
+        return None
+
+
+def _read(folder: Path) -> Run | str:
+    """The run, or why it is left out."""
+    name = readable(str(folder))
+    if not (folder / "report.json").exists():
+        return f"{name} isn't finished"
+    try:
+        told, report = read_object(folder / "run.json"), read_object(folder / "report.json")
+    except DatasetError:
+        return f"{name} can't be read"
+    if told.get("shard"):
+        return f"{name} is a part of a run"
+    texts = {key: str(told.get(key) or "") for key in NAMED}
+    overrides = tuple(map(str, told.get("overrides") or ()))
+    ended = (folder / "report.json").stat().st_mtime
+    return Run(folder=folder, overrides=overrides, ended=ended, report=report, **texts)
+
+
+NAMED = ("recipe", "dataset", "rule", "model", "ablation")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A run that a cell needs."""
+    """A run that a cell needs: an ablation or a recipe, with overrides, over a data set."""
 
     name: str
-    """An ablation or a recipe."""
     set: tuple[str, ...]
     data: str
     metric: str = ""
@@ -34,19 +138,12 @@ class Wanted:
     def fits(self, run: Run, data: str) -> bool:
         """True of a run of the same steps over the same data, with the metric; `data` is the name
         of a run's data set that is taken for every one of the paper's, if not empty."""
-        if not self._over(run, data) or (self.metric and not self._measured(run)):
+        over = run.dataset == data if data else is_over(self.data, run)
+        if not over or (self.metric and self.metric not in (run.report.get("measures") or {})):
             return False
         one = find_ablation(self.name)
         step = resolved(one.recipe, (*one.overrides, *self.set))
         return step is not None and run.step == step
-
-    def _measured(self, run: Run) -> bool:
-        return self.metric in (run.report.get("measures") or {})
-
-    def _over(self, run: Run, data: str) -> bool:
-        if data:
-            return run.dataset == data
-        return over(data_sets()[self.data], run)
 
 
 @dataclass(frozen=True)
@@ -128,75 +225,68 @@ def fill(paper: Paper, found: Found, choice: Choice | None = None) -> FilledPape
     choice = choice or Choice()
     runs = [run for run in found.runs if not choice.model or run.model in {choice.model, ""}]
     runs.sort(key=lambda run: (-run.questions, -run.ended, str(run.folder)))
-    tables = tuple(_Filling(table, runs, choice.data).table_filled() for table in paper.tables)
+    tables = tuple(_filled(table, runs, choice.data) for table in paper.tables)
     return FilledPaper(paper, choice, tables, tuple(_notes(tables, runs, found, choice)))
 
 
-def over(data: DataSet, run: Run) -> bool:
-    """True of a run over that data set, as far as its name tells."""
-    named = bool(data.names) and re.fullmatch(data.names, run.dataset, re.IGNORECASE) is not None
-    return named and run.rule == data.rule
+def is_over(data: str, run: Run) -> bool:
+    """True of a run over a data set of the papers, as far as its name tells."""
+    one = data_sets()[data]
+    named = bool(one.names) and re.fullmatch(one.names, run.dataset, re.IGNORECASE) is not None
+    return named and run.rule == one.rule
 
 
-@dataclass(frozen=True)
-class _Filling:
-    table: Table
-    runs: Sequence[Run]
-    data: str
+def _filled(table: Table, runs: Sequence[Run], data: str) -> FilledTable:
+    def run_of(wanted: Wanted) -> Run | None:
+        return next((run for run in runs if wanted.fits(run, data)), None)
 
-    def table_filled(self) -> FilledTable:
-        return FilledTable(self.table, tuple(self._row(row) for row in self._rows()))
-
-    def _rows(self) -> Iterable[Row]:
-        if not self.table.each:
-            return self.table.rows
-        keys = self._keys()
-        return [Row(key, key=key) for key in keys] or [Row("each")]
-
-    def _keys(self) -> list[str]:
-        run = self._run(Wanted(self.table.run, (), self.table.data))
-        place = None if run is None else found_at(run.figures, self.table.each)
-        return list(place) if isinstance(place, Mapping) else []
-
-    def _row(self, row: Row) -> FilledRow:
-        papers = (*row.paper, *[None] * len(self.table.columns))
-        pairs = zip(self.table.columns, papers, strict=False)
-        cells = tuple(replace(self._cell(row, column), paper=paper) for column, paper in pairs)
-        return FilledRow(row.label, cells, row.why)
-
-    def _cell(self, row: Row, column: Column) -> Cell:
-        wanted = self._wanted(row, column)
-        if wanted is None:
-            return Cell()
-        run = self._run(wanted)
-        if run is None:
-            return Cell(wanted=wanted)
+    def cell(row: Row, column: Column, paper: float | None) -> Cell:
+        wanted = _wanted(table, row, column)
+        run = None if wanted is None else run_of(wanted)
         at = (row.at or column.at).replace("*", row.key)
-        return Cell(figure_at(run, at, column), run=run, wanted=wanted)
+        return Cell(None if run is None else _figure_at(run, at, column), paper, run, wanted)
 
-    def _wanted(self, row: Row, column: Column) -> Wanted | None:
-        name = row.run or column.run or self.table.run
-        data = column.data or row.data or self.table.data
-        if row.why or not name or not column.at or not data_sets()[data].options:
-            return None
-        changes = column.set if column.own else (*column.set, *row.set)
-        return Wanted(name, changes, data, column.metric)
+    rows = table.rows
+    if table.each:
+        run = run_of(Wanted(table.run, (), table.data))
+        keys = None if run is None else _found_at(run.figures, table.each)
+        named = list(keys) if isinstance(keys, Mapping) else []
+        rows = tuple(Row(key, key=key) for key in named) or (Row("each"),)
+    filled = []
+    for row in rows:
+        papers = (*row.paper, *[None] * len(table.columns))
+        cells = (cell(row, one, paper) for one, paper in zip(table.columns, papers, strict=False))
+        filled.append(FilledRow(row.label, tuple(cells), row.why))
+    return FilledTable(table, tuple(filled))
 
-    def _run(self, wanted: Wanted) -> Run | None:
-        return next((run for run in self.runs if wanted.fits(run, self.data)), None)
+
+def _wanted(table: Table, row: Row, column: Column) -> Wanted | None:
+    name = row.run or column.run or table.run
+    data = column.data or row.data or table.data
+    if row.why or not name or not column.at or not data_sets()[data].options:
+        return None
+    return Wanted(name, column.set if column.own else (*column.set, *row.set), data, column.metric)
 
 
-def figure_at(run: Run, at: str, column: Column) -> Figure | None:
+def _figure_at(run: Run, at: str, column: Column) -> Figure | None:
     """The figure at a place of a run's report, or at the first of several."""
-    places = (found_at(run.figures, place.strip()) for place in at.split("|"))
+    places = (_found_at(run.figures, place.strip()) for place in at.split("|"))
     found = next((place for place in places if place is not None), None)
-    figure = _figure(found, column.unit)
-    if figure is None or not column.per_question:
-        return figure
-    return replace(figure, value=figure.value / run.questions) if run.questions else None
+    if isinstance(found, Mapping) and found.get("value") is not None and found.get("total") != 0:
+        figure = Figure(
+            float(found["value"]), found.get("low"), found.get("high"), found.get("total")
+        )
+    elif isinstance(found, int | float) and not isinstance(found, bool):
+        figure = Figure(found)
+    else:
+        return None
+    if column.per_question and not run.questions:
+        return None
+    value = figure.value / run.questions if column.per_question else figure.value
+    return replace(figure, value=value, unit=column.unit)
 
 
-def found_at(report: Mapping[str, Any], place: str) -> Any:
+def _found_at(report: Mapping[str, Any], place: str) -> Any:
     """The value at `key/key/key`; None where there is none."""
     here: Any = report
     for key in place.split("/"):
@@ -204,30 +294,21 @@ def found_at(report: Mapping[str, Any], place: str) -> Any:
     return here
 
 
-def _figure(found: Any, unit: Unit) -> Figure | None:
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return Figure(found, unit=unit)
-    if not isinstance(found, Mapping) or found.get("value") is None or found.get("total") == 0:
-        return None
-    low, high, total = (found.get(name) for name in ("low", "high", "total"))
-    return Figure(float(found["value"]), low, high, total, unit)
-
-
 def _notes(
     tables: Iterable[FilledTable], runs: Sequence[Run], found: Found, choice: Choice
 ) -> Iterator[str]:
-    shown = [run for table in tables for run in table.runs]
-    models = sorted({run.model for run in shown if run.model})
+    models = sorted({run.model for table in tables for run in table.runs if run.model})
     if len(models) > 1 and not choice.model:
         yield f"figures are of several models ({', '.join(models)}): --model names one"
-    if not choice.data:
-        elsewhere = Counter(
-            run.dataset for run in runs if not any(over(one, run) for one in data_sets().values())
+    elsewhere = Counter(
+        run.dataset
+        for run in runs
+        if not choice.data and not any(is_over(data, run) for data in data_sets())
+    )
+    if elsewhere:
+        told = ", ".join(f"{name} ({count})" for name, count in sorted(elsewhere.items()))
+        yield (
+            f"runs over other data sets than the papers' are left out: {told}; "
+            "--dataset NAME takes those over one"
         )
-        if elsewhere:
-            told = ", ".join(f"{name} ({count})" for name, count in sorted(elsewhere.items()))
-            yield (
-                f"runs over other data sets than the papers' are left out: {told}; "
-                "--dataset NAME takes those over one"
-            )
     yield from found.left_out

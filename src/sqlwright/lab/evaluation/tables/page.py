@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from sqlwright.lab.evaluation.tables.commands import table_commands
 from sqlwright.lab.evaluation.tables.filled import FilledPaper, FilledTable
-from sqlwright.lab.evaluation.tables.words import COMPARABLE, beneath, body_of, head_of, title_of
+from sqlwright.lab.evaluation.tables.forms import (
+    COMPARABLE,
+    beneath,
+    body_of,
+    commands_for,
+    head_of,
+    title_of,
+)
 from sqlwright.presentation.html.blocks import (
     disclosure,
     listed,
@@ -32,7 +38,7 @@ def to_html(filled: FilledPaper, name: str, *, out: str = "runs") -> str:
 def _table(one: FilledTable, filled: FilledPaper, name: str, out: str) -> Html:
     head = head_of(one)
     rows = [[foreign(text) for text in body_of(one, row)] for row in one.rows]
-    commands = table_commands(one, filled.choice, name, out=out)
+    commands = commands_for([one], filled.choice, name, out=out)
     return section(
         title_of(one),
         table(head, rows, caption=one.table.title, numbers=range(1, len(head))),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter, with_config
 
@@ -14,14 +14,8 @@ from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
 
 FOLDER = "lab/evaluation/tables/described"
-PAPERS: Mapping[str, str] = {
-    "chess": "chess.yaml",
-    "chase": "chase.yaml",
-    "mag": "mag.yaml",
-    "msc": "msc.yaml",
-}
-DATA = "data.yaml"
-"""The data sets that the papers' figures are over."""
+PAPERS = ("chess", "chase", "mag", "msc")
+"""Each has a file; `shared.yaml` has the data sets, and columns that several tables have."""
 
 Unit = Literal["percent", "number"]
 _STRICT = ConfigDict(extra="forbid")
@@ -30,11 +24,10 @@ _STRICT = ConfigDict(extra="forbid")
 @with_config(_STRICT)
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A data set of the papers."""
+    """A data set of the papers, and the rule that its figures go by."""
 
     title: str
     rule: str
-    """The rule that its figures go by."""
     names: str = ""
     """A regular expression: names under which a run of it is known."""
     questions: int = 0
@@ -51,7 +44,7 @@ class Column:
     counts."""
 
     name: str
-    at: str
+    at: str = "execution_accuracy"
     unit: Unit = "percent"
     run: str = ""
     """The ablation or recipe; empty is the row's."""
@@ -89,16 +82,15 @@ class Row:
 @with_config(_STRICT)
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of a paper, or a figure as a table."""
+    """A table of a paper, or a figure as a table. Its name is the paper's, such as `table 4`."""
 
     name: str
-    """As the paper calls it, such as `table 4`."""
     title: str
-    data: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...] = ()
-    model: str = ""
+    data: str
+    model: str
     """The paper's own model."""
+    rows: tuple[Row, ...] = ()
     run: str = ""
     each: str = ""
     """A place in the report of `run`: each key found there is a row, instead of `rows`."""
@@ -108,29 +100,33 @@ class Table:
 @with_config(_STRICT)
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """The tables of a paper."""
+    """The tables of a paper; `left_out` says which of its tables and rows aren't here, and why."""
 
     title: str
     source: str
     tables: tuple[Table, ...]
-    left_out: tuple[str, ...] = field(default=())
-    """The paper's tables and rows that aren't here, and why."""
+    left_out: tuple[str, ...] = ()
 
 
 def find_paper(name: str) -> Paper:
     """The tables of the paper of that name. Raises ConfigError, which says what there is."""
     if name not in PAPERS:
         raise unknown("paper", name, PAPERS)
-    return TypeAdapter(Paper).validate_python(_content(PAPERS[name]))
+    content = _content(name)
+    usual = {"data": content.pop("data"), "model": content.pop("model")}
+    shared = {key: {"name": key, **one} for key, one in _content("shared")["columns"].items()}
+    for table in content["tables"]:
+        columns = [shared[one] if isinstance(one, str) else one for one in table["columns"]]
+        table.update({**usual, **table, "columns": columns})
+    return TypeAdapter(Paper).validate_python(content)
 
 
 @cache
 def data_sets() -> Mapping[str, DataSet]:
     """The data sets by the names that the tables use."""
-    return TypeAdapter(dict[str, DataSet]).validate_python(_content(DATA))
+    return TypeAdapter(dict[str, DataSet]).validate_python(_content("shared")["data"])
 
 
-def _content(name: str) -> object:
-    text = files("sqlwright").joinpath(f"{FOLDER}/{name}").read_text(encoding="utf-8")
-    content: object = read_yaml(text, name)
-    return content
+def _content(name: str) -> dict[str, Any]:
+    text = files("sqlwright").joinpath(f"{FOLDER}/{name}.yaml").read_text(encoding="utf-8")
+    return TypeAdapter(dict[str, Any]).validate_python(read_yaml(text, name))
