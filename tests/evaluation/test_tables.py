@@ -324,7 +324,7 @@ def test_all_missing_commands_name_each_run_once() -> None:
 
 def test_a_recipe_of_embedded_models_is_asked_without_a_language_model() -> None:
     commands = commands_for(EMPTY["msc"].tables, Choice(), "msc")
-    local = [one for one in commands if " msc-local " in one]
+    local = [one for one in commands if "--recipe msc-local " in one]
     assert local
     assert not any(" -m " in one for one in local)
     assert all(" -m MODEL --no-stand-in " in one for one in commands if one not in local)
