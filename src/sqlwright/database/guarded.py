@@ -36,8 +36,6 @@ class LoginRights:
     name: str
     more: tuple[str, ...]
     """All that it could do besides reading, in words; empty for one that only reads."""
-    statements: tuple[str, ...] = ()
-    """Statements that make a login which can only read, for whoever may make one."""
 
 
 SCHEMA_SECONDS = 10.0

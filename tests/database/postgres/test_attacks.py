@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from sqlwright.database.address import parse_address
-from sqlwright.database.postgres.login import reading_login
 from sqlwright.protocols import Limits, Run
 from tests.database.postgres.conftest import UncheckedDatabase
 from tests.servers.postgres import PostgresServer
@@ -49,9 +48,15 @@ def attacked(postgres_server: PostgresServer) -> Iterator[tuple[str, UncheckedDa
     script = "; ".join(SETUP["postgres"]["statements"])
     name = postgres_server.create(f"{script}; {MORE}")
     listed = [*SETUP["readable"], *SETUP["postgres"]["readable"]]
-    tables = [tuple(t.split(".")) if "." in t else ("public", t) for t in listed]
-    made = " ".join(reading_login(name, (), "attacker", tables))  # type: ignore[arg-type]
-    postgres_server.run(made.replace("'...'", "'pw'"), name)
+    tables = [t.split(".") if "." in t else ["public", t] for t in listed]
+    made = [
+        "CREATE ROLE attacker LOGIN PASSWORD 'pw' NOINHERIT",
+        f"REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC",
+        *(f'GRANT USAGE ON SCHEMA "{space}" TO attacker' for space in {t[0] for t in tables}),
+        *(f'GRANT SELECT ON "{space}"."{own}" TO attacker' for space, own in tables),
+        "ALTER ROLE attacker SET default_transaction_read_only = on",
+    ]
+    postgres_server.run("; ".join(made), name)
     url = postgres_server.url(name, "attacker", "pw")
     with UncheckedDatabase.at(parse_address(url)) as found:
         yield name, found

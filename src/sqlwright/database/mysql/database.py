@@ -6,7 +6,7 @@ import importlib.util
 import re
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -24,7 +24,7 @@ from sqlwright.database.workers.process import Stop
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits, RowReader, Run
 from sqlwright.schema import ColumnRef, Schema, fold_name
-from sqlwright.sql.dialects import dialect_named, dialect_of
+from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.facts import QueryFacts, SelectFacts
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.guards.rules import NOTHING_OWN, Own, Readable
@@ -97,8 +97,6 @@ def named_routines(
     return tuple(found), Own(calls)
 
 
-READER = "sqlwright_reader"
-"""The login that the statements make."""
 _GRANT = re.compile(r"GRANT (?P<what>.+?) ON (?P<on>.+?) TO .*?(?P<more>WITH .*)?", re.DOTALL)
 _ROLES = re.compile(r"GRANT (?P<roles>[`'].+?) TO ", re.DOTALL)
 _OF_COLUMNS = re.compile(r"\([^()]*\)")
@@ -122,15 +120,11 @@ _MEANING = {
 }
 
 
-def read_login(
-    connection: RowReader, schema: Schema, databases: Sequence[str], tables: bool
-) -> LoginRights:
-    """The login of a connection. With `tables` the statements allow the schema's tables alone."""
+def read_login(connection: RowReader) -> LoginRights:
+    """The rights of a connection's login besides reading. Raises ReadFailed."""
     ((name,),) = connection.rows("SELECT CURRENT_USER()")
     grants = [str(row[0]) for row in connection.rows("SHOW GRANTS")]
-    return LoginRights(
-        str(name), tuple(_more_than_reading(grants)), _statements(schema, databases, tables)
-    )
+    return LoginRights(str(name), tuple(_more_than_reading(grants)))
 
 
 def _more_than_reading(grants: Iterable[str]) -> Iterable[str]:
@@ -149,20 +143,6 @@ def _more_than_reading(grants: Iterable[str]) -> Iterable[str]:
                 yield f"{_MEANING.get(kind, kind)} on {place}"
         if found["more"] and "GRANT OPTION" in found["more"]:
             yield f"give others what it may on {place}"
-
-
-def _statements(schema: Schema, databases: Sequence[str], tables: bool) -> tuple[str, ...]:
-    dialect = dialect_of(schema)
-    who = f"'{READER}'@'%'"
-    made = [f"CREATE USER {who} IDENTIFIED BY 'choose a password';"]
-    if not tables:
-        made += [f"GRANT SELECT, SHOW VIEW ON {dialect.quoted(n)}.* TO {who};" for n in databases]
-        return tuple(made)
-    usual = databases[0] if databases else ""
-    for table in schema.tables:
-        place = f"{dialect.quoted(table.namespace or usual)}.{dialect.quoted(table.own_name)}"
-        made.append(f"GRANT SELECT, SHOW VIEW ON {place} TO {who};")
-    return tuple(made)
 
 
 def is_determined(facts: QueryFacts, schema: Schema) -> bool:
@@ -327,11 +307,7 @@ class MysqlDatabase(ServedDatabase):
 
     def rights(self) -> LoginRights:
         """The rights of the login besides reading. Raises DatabaseUnavailable."""
-        schema, listed = self.schema(), self._tables is not None
-        return self._read(
-            lambda reader: read_login(reader, schema, self._server.databases, listed),
-            SCHEMA_SECONDS,
-        )
+        return self._read(read_login, SCHEMA_SECONDS)
 
     def cost(self, sql: str, run: Run) -> QueryCost:
         """The server's estimate of a query, nothing of which runs. Every failure is in it."""

@@ -14,7 +14,7 @@ from sqlwright.database.functions import Name, stored_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights, named_tables
 from sqlwright.database.postgres.functions import stored
 from sqlwright.database.postgres.introspect import Known, read_called, read_known
-from sqlwright.database.postgres.login import Login, read_login, reading_login
+from sqlwright.database.postgres.login import read_login
 from sqlwright.database.postgres.marks import LAG_SECONDS, read_fingerprint, read_marks, settled
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
@@ -24,7 +24,6 @@ from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
-from sqlwright.sql.dialects import POSTGRES
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
@@ -238,22 +237,9 @@ class PostgresDatabase(ServedDatabase):
         """About how many rows each table has, where the server has counted."""
         return self._known_now().rows
 
-    def login(self) -> Login:
-        """Rights of the login, were it not for sqlwright. Raises DatabaseUnavailable."""
-        return self._read(read_login, SCHEMA_SECONDS)
-
     def rights(self) -> LoginRights:
-        """The same in words, and the statements that make a login which can only read."""
-        login, known = self.login(), self._read_known(SCHEMA_SECONDS)
-        schema, usual = known.schema, known.usual or POSTGRES.namespace
-        namespaces = dict.fromkeys(table.namespace or usual for table in schema.tables) or {usual}
-        listed = (
-            []
-            if self.tables is None
-            else [(table.namespace or usual, table.own_name) for table in schema.tables]
-        )
-        made = reading_login(login.database, tuple(namespaces), tables=listed)
-        return LoginRights(login.name, login.excess, made)
+        """The rights of the login besides reading. Raises DatabaseUnavailable."""
+        return self._read(read_login, SCHEMA_SECONDS)
 
     def fingerprint(self) -> str:
         """Changes when the stored data may have changed, within seconds; some milliseconds. Empty
