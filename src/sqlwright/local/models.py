@@ -116,14 +116,13 @@ def load(
     role: str,
     *,
     folder: Path = WEIGHTS,
-    threads: int = 1,
     embedder: OnnxEmbedder | None = None,
     cache: SchemaCache | None = None,
 ) -> Loaded:
     """The model of a role: 'parser', 'linker', 'critic', 'embedder' or 'calibration'.
 
     Raises ModelUnavailable when the role is unknown, or when a file is missing, damaged or not
-    the one this code was released with. `threads` is how many one call of the model may use.
+    the one this code was released with.
     Roles in ON_EMBEDDER share `embedder`, loaded from the same folder, where it is given; those
     that read whole schemas share `cache`.
     """
@@ -135,12 +134,12 @@ def load(
         if name not in checked:
             check_file(folder / name, DIGESTS.get(name) if folder == WEIGHTS else None)
     if role == "linker":
-        return _linker(folder, threads, embedder, cache)
+        return _linker(folder, embedder, cache)
     if role == "critic":
-        return _critic(folder, threads, embedder, cache)
+        return _critic(folder, embedder, cache)
     if role == "calibration":
         return _calibration(folder, "embedded")
-    return _parser(folder, threads, embedder) if role == "parser" else _embedder(folder, threads)
+    return _parser(folder, embedder) if role == "parser" else _embedder(folder)
 
 
 def cache_on(embedder: OnnxEmbedder) -> SchemaCache:
@@ -192,33 +191,29 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _parser(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Parser:
+def _parser(folder: Path, embedder: OnnxEmbedder | None) -> Parser:
     from sqlwright.local.parser.parser import Parser
 
-    return Parser.load(folder, threads=threads, front=embedder.front if embedder else None)
+    return Parser.load(folder, front=embedder.front if embedder else None)
 
 
-def _linker(
-    folder: Path, threads: int, embedder: OnnxEmbedder | None, cache: SchemaCache | None
-) -> Linker:
+def _linker(folder: Path, embedder: OnnxEmbedder | None, cache: SchemaCache | None) -> Linker:
     from sqlwright.local.linker.linker import Linker
 
-    return Linker.load(folder, threads=threads, embedder=embedder, cache=cache)
+    return Linker.load(folder, embedder=embedder, cache=cache)
 
 
-def _critic(
-    folder: Path, threads: int, embedder: OnnxEmbedder | None, cache: SchemaCache | None
-) -> Critic:
+def _critic(folder: Path, embedder: OnnxEmbedder | None, cache: SchemaCache | None) -> Critic:
     from sqlwright.local.critic.critic import Critic
 
     weights = DIGESTS if folder == WEIGHTS else None
-    return Critic.load(folder, threads=threads, embedder=embedder, weights=weights, cache=cache)
+    return Critic.load(folder, embedder=embedder, weights=weights, cache=cache)
 
 
-def _embedder(folder: Path, threads: int) -> OnnxEmbedder:
+def _embedder(folder: Path) -> OnnxEmbedder:
     from sqlwright.local.embedder.onnx import OnnxEmbedder
 
-    return OnnxEmbedder.load(folder, threads=threads)
+    return OnnxEmbedder.load(folder)
 
 
 def _calibration(folder: Path, whose: str) -> Calibration:

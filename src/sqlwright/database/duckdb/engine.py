@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from sqlwright.boundary.processors import processors
 from sqlwright.database.duckdb.connection import (
     Fill,
     GuardedConnection,
@@ -116,7 +116,7 @@ class DuckdbEngine:
         """`fill` makes tables in a connection's memory before it is locked."""
         self._fill = fill
         self._machine: Machine | None = None
-        self.threads = min(_processors(), MOST_THREADS)
+        self.threads = min(processors(), MOST_THREADS)
 
     def start(self, folder: str) -> list[str]:
         """Load the library and give up everything but reading below the folder."""
@@ -142,13 +142,6 @@ class DuckdbEngine:
         """Cap the buffers of the next connection, in bytes."""
         assert self._machine is not None
         self._machine.set_memory(size)
-
-
-def _processors() -> int:
-    """Processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 ENGINE = DuckdbEngine()

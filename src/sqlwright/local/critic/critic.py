@@ -145,7 +145,6 @@ class Critic:
         cls,
         folder: Path,
         *,
-        threads: int = 1,
         embedder: OnnxEmbedder | None = None,
         words: WordTable | None = None,
         weights: Mapping[str, str] | None = None,
@@ -168,7 +167,7 @@ class Critic:
                 f"the critic's weights in {folder} can't be read: {error}",
                 hint="Reinstall sqlwright; its package brings the weights along.",
             ) from error
-        encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=words)
+        encoder = embedder or OnnxEmbedder.load(folder, words=words)
         static = StaticEmbedder(encoder.front.tokenizer, encoder.front.words)
         stale = weights is not None and any(fitted_to.get(n) != weights.get(n) for n in JUDGED)
         return cls(

@@ -74,9 +74,9 @@ class LowerLayers:
         self._session = session
 
     @classmethod
-    def load(cls, folder: Path, *, threads: int = 1) -> LowerLayers:
+    def load(cls, folder: Path) -> LowerLayers:
         """Read LOWER in `folder`. Raises ModelUnavailable when it is missing or damaged."""
-        return cls(open_session(folder / LOWER, threads=threads))
+        return cls(open_session(folder / LOWER))
 
     def __call__(self, words: FloatArray, mask: FloatArray) -> FloatArray:
         """Looked-up words (B, T, 384) and mask (B, T) to states (B, T, 384)."""
@@ -93,10 +93,10 @@ class TextFront:
     words: WordTable
 
     @classmethod
-    def load(cls, folder: Path, *, threads: int = 1, words: WordTable | None = None) -> TextFront:
+    def load(cls, folder: Path, *, words: WordTable | None = None) -> TextFront:
         """Read the files of `folder`. Raises ModelUnavailable when one is missing or damaged."""
         return cls(
-            LowerLayers.load(folder, threads=threads),
+            LowerLayers.load(folder),
             load_tokenizer(folder),
             words or WordTable.load(folder),
         )
@@ -105,7 +105,7 @@ class TextFront:
 class OnnxEmbedder:
     """The `Embedder` that ships with the package: all-MiniLM-L6-v2 in int8.
 
-    One session serves many threads; `threads` is how many one call may use.
+    One session serves many threads.
     """
 
     def __init__(self, front: TextFront, session: onnxruntime.InferenceSession) -> None:
@@ -113,12 +113,10 @@ class OnnxEmbedder:
         self._session = session
 
     @classmethod
-    def load(
-        cls, folder: Path, *, threads: int = 1, words: WordTable | None = None
-    ) -> OnnxEmbedder:
+    def load(cls, folder: Path, *, words: WordTable | None = None) -> OnnxEmbedder:
         """Read the files named in FILES. Raises ModelUnavailable when one is missing or damaged."""
-        front = TextFront.load(folder, threads=threads, words=words)
-        return cls(front, open_session(folder / "embedder.onnx", threads=threads))
+        front = TextFront.load(folder, words=words)
+        return cls(front, open_session(folder / "embedder.onnx"))
 
     @property
     def dimension(self) -> int:

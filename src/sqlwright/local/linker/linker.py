@@ -201,7 +201,6 @@ class Linker:
         cls,
         folder: Path,
         *,
-        threads: int = 1,
         embedder: OnnxEmbedder | None = None,
         words: WordTable | None = None,
         cache: SchemaCache | None = None,
@@ -218,7 +217,7 @@ class Linker:
                 f"the linker's weights in {folder} can't be read: {error}",
                 hint="Reinstall sqlwright; its package brings the weights along.",
             ) from error
-        encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=words)
+        encoder = embedder or OnnxEmbedder.load(folder, words=words)
         static = StaticEmbedder(encoder.front.tokenizer, encoder.front.words)
         return cls(encoder, static, weights, cache=cache)
 

@@ -116,7 +116,6 @@ class Parser:
         cls,
         folder: Path,
         *,
-        threads: int = 1,
         words: WordTable | None = None,
         front: TextFront | None = None,
     ) -> Parser:
@@ -124,8 +123,9 @@ class Parser:
 
         Raises ModelUnavailable when a file is missing or damaged.
         """
-        encoder, decoder = (open_session(folder / name, threads=threads) for name in FILES[:2])
-        front = front or TextFront.load(folder, threads=threads, words=words)
+        encoder = open_session(folder / FILES[0])
+        decoder = open_session(folder / FILES[1], small=True)
+        front = front or TextFront.load(folder, words=words)
         return cls(front, encoder, decoder)
 
     def parse(

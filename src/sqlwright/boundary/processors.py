@@ -1,0 +1,12 @@
+"""How many processors this process may use."""
+
+from __future__ import annotations
+
+import os
+
+
+def processors() -> int:
+    """Those it is bound to, where the system says so; else all there are. At least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
