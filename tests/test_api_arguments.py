@@ -449,7 +449,9 @@ def test_what_is_allowed_is_taken(database_files: dict[str, Path], tmp_path: Pat
 
 def test_the_command_line_waits_for_no_checks() -> None:
     code = (
-        "import sys, sqlwright.cli.app; "
+        "import sys; from sqlwright.cli.app import parser; parser().get_command(None, 'ask'); "
+        "loaded = [name for name in sys.modules if name.startswith('sqlwright.cli.commands.')]; "
+        "assert loaded == ['sqlwright.cli.commands.ask']; "
         "assert not {'pydantic', 'annotated_types'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from typer.main import get_command
-
-from sqlwright.cli.app import app
+from sqlwright.cli.app import parser
 
 FILE = Path(__file__).parents[2] / "docs" / "command-line.md"
 BEGIN = "<!-- Made by `python -m tests.cli.reference`; change the commands' own texts instead. -->"
@@ -19,7 +17,7 @@ BEGIN = "<!-- Made by `python -m tests.cli.reference`; change the commands' own 
 
 def reference() -> str:
     """A section per command: usage, purpose, options, examples."""
-    group: Any = get_command(app)
+    group: Any = parser()
     context = group.make_context(
         "sqlwright", ["--version-is-not-asked-for"], resilient_parsing=True
     )

@@ -24,7 +24,7 @@ PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text
 def test_help_and_version(sqlwright: Command) -> None:
     assert sqlwright("--version").out == f"sqlwright {package.__version__}\n"
     assert sqlwright().out == sqlwright("--help").out == sqlwright("-h").out
-    assert sqlwright("ask", "--help").out.startswith("Usage  sqlwright ask [DATABASE] QUESTION")
+    assert sqlwright("ask", "--help").out.startswith("Usage: sqlwright ask [DATABASE] QUESTION")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The commands put together: one file each, this one only lists them."""
+"""The commands put together: a module each, loaded when it is called; this only lists them."""
 
 from __future__ import annotations
 
@@ -8,27 +8,21 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from sqlwright.cli.commands import (
-    ablate,
-    ask,
-    calibrate,
-    chat,
-    compare,
-    demo,
-    doctor,
-    evaluate,
-    golden,
-    merge_runs,
-    prepare,
-    purge,
-    recipes,
-    report,
-    sql,
-    tables,
-    trace,
-)
-from sqlwright.cli.commands.finetune.group import group as finetune
-from sqlwright.cli.help import GROUP_EPILOG, LAB_EPILOG, CalmCommand, CalmGroup, command_group
+from sqlwright.cli.help import CONTEXT, CalmGroup
+
+EXAMPLES = """\
+sqlwright demo --save shop.sqlite
+sqlwright ask shop.sqlite "Which customer in Munich has the most orders?"
+sqlwright chat shop.sqlite
+sqlwright sql shop.sqlite "SELECT count(*) FROM orders" --check"""
+
+SECTIONS = {
+    "Ask": ("ask", "chat", "sql"),
+    "Set up": ("demo", "prepare", "doctor", "purge"),
+    "Look inside": ("recipes", "trace"),
+    "Measure": ("evaluate", "report", "lab"),
+}
+COMMANDS = frozenset(name for names in SECTIONS.values() for name in names)
 
 app = typer.Typer(
     name="sqlwright",
@@ -36,35 +30,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     invoke_without_command=True,
-    epilog=GROUP_EPILOG,
-    context_settings={"help_option_names": ["--help", "-h"]},
+    epilog=EXAMPLES,
+    context_settings=dict(CONTEXT),
 )
-lab = command_group(
-    "Experiments: compare recipes, keep golden sets, calibrate confidence, train models.",
-    LAB_EPILOG,
-)
-for _group, _name, _module in (
-    (app, "ask", ask),
-    (app, "chat", chat),
-    (app, "sql", sql),
-    (app, "prepare", prepare),
-    (app, "purge", purge),
-    (app, "doctor", doctor),
-    (app, "trace", trace),
-    (app, "demo", demo),
-    (app, "evaluate", evaluate),
-    (lab, "ablate", ablate),
-    (lab, "compare", compare),
-    (lab, "calibrate", calibrate),
-    (lab, "merge-runs", merge_runs),
-    (lab, "tables", tables),
-):
-    _group.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
-app.add_typer(recipes.group, name="recipes")
-app.add_typer(report.group, name="report")
-lab.add_typer(golden.group, name="golden")
-lab.add_typer(finetune, name="finetune")
-app.add_typer(lab, name="lab")
 
 
 def _print_version(value: bool) -> None:
@@ -96,12 +64,11 @@ def _sqlwright(
         typer.echo(context.get_help())
 
 
-COMMANDS = frozenset(command.name for command in app.registered_commands) | frozenset(
-    one.name for one in app.registered_groups
-)
-
-
 @cache
 def parser() -> Any:
-    """The program that reads a command line, made of the commands' signatures once."""
-    return get_command(app)
+    """The program that reads a command line."""
+    group: Any = get_command(app)
+    names = [name for section in SECTIONS.values() for name in section]
+    group.places = {name: f"sqlwright.cli.commands.{name}" for name in names}
+    group.sections = SECTIONS
+    return group

@@ -1,57 +1,91 @@
-"""Help pages: plain text with a little emphasis, grouped, quick (nothing heavy is imported)."""
+"""Commands made of functions: loaded when called, with groups of options and a calm help."""
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import sys
-from collections.abc import Collection, Iterable, Sequence
-from textwrap import wrap
-from typing import Any
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from typing import Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-_RANGE = re.compile(r"  \[x[<>]=?.*\]$")
-"""Text that the parser adds to the help of a bounded number."""
-GROUPS = (
-    ("Ask", ("ask", "chat", "sql")),
-    ("Set up", ("demo", "prepare", "doctor", "purge")),
-    ("Look inside", ("recipes", "trace")),
-    ("Measure", ("evaluate", "report", "lab")),
-)
-GROUP_EPILOG = """\
-sqlwright demo --save shop.sqlite
-sqlwright ask shop.sqlite "Which customer in Munich has the most orders?"
-sqlwright chat shop.sqlite
-sqlwright sql shop.sqlite "SELECT count(*) FROM orders" --check"""
+from sqlwright.cli.failure import UsageError
 
-LAB_EPILOG = """\
-sqlwright lab compare shop.sqlite "How many orders are pending?" --recipes local,local-unscored
-sqlwright lab golden lint my-questions.yaml --database shop.sqlite
-sqlwright lab calibrate my-questions.yaml --database shop.sqlite"""
+SETTINGS: Mapping[str, tuple[str, str]] = {
+    "--worth": ("llm.worth", '"2.00"'),
+    "--remote": ("llm.remote", "true"),
+    "--local": ("llm.remote", "false"),
+    "--reasoning": ("llm.reasoning", '"low"'),
+    "--no-cache": ("llm.cache", "false"),
+    "--functions": ("functions", '["net_price"]'),
+    "--no-prepare": ("prepare", "false"),
+}
+"""Options that were, and the setting that each is now, with a value as in the project file."""
+CONTEXT: Mapping[str, Any] = {
+    "help_option_names": ["--help", "-h"],
+    "max_content_width": 96,
+}
 
 
 class CalmCommand(TyperCommand):
-    """A command whose help is ours, and that takes a text which begins with dashes for a text."""
+    """A command that takes a text which begins with dashes for a text."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
         known |= {name for parameter in self.get_params(ctx) for name in parameter.secondary_opts}
         known |= set(ctx.help_option_names)
         dashes = args.index("--") if "--" in args else len(args)
+        _refuse_settings(args[:dashes], known)
         # A blank before it changes neither a query nor a question, and makes it no option.
         texts = [f" {word}" if _is_text(word, known) else word for word in args[:dashes]]
         parsed: list[str] = super().parse_args(ctx, texts + args[dashes:])
         return parsed
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        formatter.write(_page(self, ctx))
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        arguments = [p for p in self.get_params(ctx) if p.param_type_name == "argument"]
+        return [*(str(each.metavar) for each in arguments), "[OPTIONS]"]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments, the command's own options, then those of each group."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        shown: list[Any] = self.get_params(ctx)
+        for each in shown:
+            if each.param_type_name == "argument":
+                sections["Arguments"].append((each.metavar, each.help))
+            else:
+                record = each.get_help_record(ctx)
+                sections.setdefault(each.rich_help_panel or "Options", []).append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        _write_examples(self.epilog, formatter)
 
 
 class CalmGroup(TyperGroup):
-    """A group whose help is ours, and that says which commands there are where one is unknown."""
+    """A group that loads a command when it is called, and says which there are where one is
+    unknown."""
+
+    places: Mapping[str, str] = {}
+    """The commands' names and the modules of each."""
+    sections: Mapping[str, Sequence[str]] = {}
+    """The commands by what they are for, where help shows them so."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [
+            *self.places,
+            *(name for name in super().list_commands(ctx) if name not in self.places),
+        ]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in self.places and cmd_name not in self.commands:
+            self.add_command(_loaded(cmd_name, self.places[cmd_name]), cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def advice(self, context: Any, word: str) -> str:  # noqa: ARG002
         """A hint on a word that is no command."""
@@ -60,28 +94,111 @@ class CalmGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and self.get_command(ctx, args[0]) is None:
             ctx.meta["advice"] = self.advice(ctx, args[0])  # told where the error is reported
+            for name in self.places:  # so that the nearest can be named
+                self.get_command(ctx, name)
         return super().resolve_command(ctx, args)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        formatter.write(_page(self, ctx))
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, self.get_command(ctx, name).get_short_help_str(200)) for name in names]
+                )
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        _write_examples(self.epilog, formatter)
 
 
-def command_group(purpose: str, examples: str) -> typer.Typer:
+def command_group(
+    purpose: str, examples: str, places: Mapping[str, str] | None = None
+) -> CalmGroup:
     """A group of commands that shows its help where none of them is named."""
-    group = typer.Typer(
+    app = typer.Typer(
         cls=CalmGroup,
+        add_completion=False,
         rich_markup_mode=None,
         invoke_without_command=True,
         epilog=examples,
-        context_settings={"help_option_names": ["--help", "-h"]},
+        context_settings=dict(CONTEXT),
     )
 
-    @group.callback(help=purpose)
+    @app.callback(help=purpose)
     def alone(context: typer.Context) -> None:
         if context.invoked_subcommand is None:
             typer.echo(context.get_help())
 
-    return group
+    group: Any = get_command(app)
+    group.places = places or {}
+    found: CalmGroup = group
+    return found
+
+
+def as_command(
+    name: str,
+    function: Callable[..., int],
+    examples: str,
+    *,
+    purpose: str | None = None,
+    cls: type[CalmCommand] = CalmCommand,
+) -> Any:
+    """A function as a command; the fields of its option groups are options of the command."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(name, cls=cls, epilog=examples, help=purpose, context_settings=dict(CONTEXT))(
+        spread(function)
+    )
+    return get_command(app)
+
+
+def spread(function: Callable[..., int]) -> Callable[..., int]:
+    """The function with a parameter for each field of a parameter that is a dataclass of
+    options."""
+    groups: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        kind = parameter.annotation
+        if not is_dataclass(kind):
+            parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
+            continue
+        groups[parameter.name] = kind
+        hints = get_type_hints(kind, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                each.name, parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name]
+            )
+            for each in fields(kind)
+        ]
+
+    def command(**given: Any) -> int:
+        for name, kind in groups.items():
+            given[name] = kind(**{each.name: given.pop(each.name) for each in fields(kind)})
+        return function(**given)
+
+    command.__doc__ = function.__doc__
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    vars(command)["__signature__"] = inspect.Signature(parameters)
+    return command
+
+
+def _loaded(name: str, place: str) -> Any:
+    """The command or group that a module has."""
+    module = import_module(place)
+    group = getattr(module, "group", None)
+    return as_command(name, module.command, module.EXAMPLES) if group is None else group
+
+
+def _refuse_settings(words: Sequence[str], known: Collection[str]) -> None:
+    """Raise UsageError for an option that is a setting now."""
+    for word in words:
+        option = word.partition("=")[0]
+        if option in SETTINGS and option not in known:
+            name, value = SETTINGS[option]
+            table, _, key = name.rpartition(".")
+            place = f"{key} = {value}" + (f" under [{table}]" if table else "")
+            variable = f"SQLWRIGHT_{name.replace('.', '_').upper()}"
+            raise UsageError(
+                f"{option} is no option; the setting {name} is in its place",
+                hint=f"Write {place} in sqlwright.toml, or set {variable}.",
+            )
 
 
 def _is_text(word: str, known: Collection[str]) -> bool:
@@ -93,84 +210,8 @@ def _is_text(word: str, known: Collection[str]) -> bool:
     return any(letter.isspace() for letter in name) or "\n" in word
 
 
-def _page(command: Any, ctx: Any) -> str:
-    width = min(max(shutil.get_terminal_size((80, 24)).columns, 40), 96)
-    arguments = [p for p in command.get_params(ctx) if p.param_type_name == "argument"]
-    records = [
-        parameter.get_help_record(ctx)
-        for parameter in command.get_params(ctx)
-        if parameter.param_type_name != "argument"
-    ]
-    options = [(name, _RANGE.sub("", text)) for name, text in filter(None, records)]
-    parts = [_strong("Usage") + "  " + _usage(command, ctx, [a.metavar for a in arguments])]
-    parts.append(_prose(command.help or "", width))
-    if isinstance(command, TyperGroup):
-        parts += _commands(command, ctx, width)
-    parts += _section("Arguments", [(a.metavar or "", a.help or "") for a in arguments], width)
-    parts += _section("Options", options, width)
-    if command.epilog:
-        parts.append(_strong("Examples") + "\n" + _shifted(command.epilog))
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _usage(command: Any, ctx: Any, arguments: Sequence[str | None]) -> str:
-    if isinstance(command, TyperGroup):
-        return f"{ctx.command_path} COMMAND [OPTIONS]"
-    return " ".join([ctx.command_path, *filter(None, arguments), "[OPTIONS]"])
-
-
-def _commands(group: TyperGroup, ctx: Any, width: int) -> Iterable[str]:
-    known = {name: group.get_command(ctx, name) for name in group.list_commands(ctx)}
-    listed: set[str] = set()
-    sections = []
-    for title, names in GROUPS:
-        rows = [(n, known[n].get_short_help_str(200)) for n in names if known.get(n)]  # type: ignore[union-attr]
-        listed.update(name for name, _ in rows)
-        sections += _section(title, rows, width, column=12)
-    others = [
-        (name, command.get_short_help_str(200))
-        for name, command in known.items()
-        if name not in listed and command is not None and not command.hidden
-    ]
-    return [*sections, *_section("Commands", others, width, column=12)]
-
-
-def _section(
-    title: str, rows: Sequence[tuple[str, str]], width: int, *, column: int | None = None
-) -> list[str]:
-    if not rows:
-        return []
-    if column is None:
-        column = min(max(len(name) for name, _ in rows) + 2, 30)
-    lines = [_strong(title)]
-    for name, text in rows:
-        beside = wrap(text, max(width - column - 2, 20)) or [""]
-        if len(name) >= column:
-            lines.append(f"  {_named(name)}")
-        else:
-            lines.append(f"  {_named(name)}{' ' * (column - len(name))}{beside.pop(0)}".rstrip())
-        lines += [" " * (column + 2) + line for line in beside]
-    return ["\n".join(lines)]
-
-
-def _prose(text: str, width: int) -> str:
-    paragraphs = text.strip().split("\n\n")
-    return "\n\n".join("\n".join(wrap(" ".join(p.split()), width)) for p in paragraphs)
-
-
-def _shifted(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())
-
-
-def _strong(text: str) -> str:
-    return f"\x1b[1m{text}\x1b[0m" if _coloured() else text
-
-
-def _named(text: str) -> str:
-    return f"\x1b[36m{text}\x1b[0m" if _coloured() else text
-
-
-def _coloured() -> bool:
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return sys.stdout.isatty()
+def _write_examples(examples: str | None, formatter: Any) -> None:
+    if examples:
+        with formatter.section("Examples"):
+            for line in examples.splitlines():
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.failure import UNHEALTHY, UsageError
-from sqlwright.cli.help import CalmCommand, command_group
+from sqlwright.cli.help import as_command, command_group
 from sqlwright.cli.typed import gating, measuring, options
 from sqlwright.cli.typed.target import default_database
 from sqlwright.presentation.answer import readable
@@ -132,5 +132,5 @@ Look after a golden set: questions of your own, each with a query that answers i
 """
 
 group = command_group(PURPOSE, EXAMPLES)
-group.command("lint", cls=CalmCommand, epilog=LINT_EXAMPLES)(lint)
-group.command("add", cls=CalmCommand, epilog=ADD_EXAMPLES)(add)
+group.add_command(as_command("lint", lint, LINT_EXAMPLES))
+group.add_command(as_command("add", add, ADD_EXAMPLES))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
-from sqlwright.cli.help import CalmCommand, CalmGroup
+from sqlwright.cli.help import CONTEXT, CalmGroup, as_command
 from sqlwright.cli.typed import options
 
 EXAMPLES = """\
@@ -35,22 +36,22 @@ class RecipesGroup(CalmGroup):
         return super().advice(context, word)
 
 
-group = typer.Typer(
+_app = typer.Typer(
     cls=RecipesGroup,
     rich_markup_mode=None,
     invoke_without_command=True,
     epilog=EXAMPLES,
-    context_settings={"help_option_names": ["--help", "-h"]},
+    add_completion=False,
+    context_settings=dict(CONTEXT),
 )
 
 
-@group.callback()
+@_app.callback()
 def recipes(context: typer.Context) -> int:
     """List the recipes, or show one."""
     return listed() if context.invoked_subcommand is None else 0
 
 
-@group.command("list", cls=CalmCommand, epilog="sqlwright recipes list\n")
 def listed() -> int:
     """List the recipes that ship."""
     from sqlwright.cli.terminal.console import Screen, settle_streams
@@ -63,7 +64,6 @@ def listed() -> int:
     return 0
 
 
-@group.command("show", cls=CalmCommand, epilog=SHOW_EXAMPLES)
 def shown(
     *,
     name: Annotated[
@@ -81,3 +81,8 @@ def shown(
     settle_streams()
     Screen.open().show(cookbook.recipe_lines(name, allow_code=allow_code))
     return 0
+
+
+group: Any = get_command(_app)
+group.add_command(as_command("list", listed, "sqlwright recipes list\n"))
+group.add_command(as_command("show", shown, SHOW_EXAMPLES))

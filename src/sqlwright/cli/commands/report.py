@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
-from sqlwright.cli.help import CalmCommand, CalmGroup
+from sqlwright.cli.help import CONTEXT, CalmCommand, CalmGroup, as_command
 from sqlwright.cli.typed import options
 
 EXAMPLES = """\
@@ -69,15 +70,16 @@ def with_usual_page(args: Sequence[str]) -> list[str]:
     return given
 
 
-group = typer.Typer(
+_app = typer.Typer(
     cls=ReportGroup,
     rich_markup_mode=None,
     epilog=EXAMPLES,
-    context_settings={"help_option_names": ["--help", "-h"]},
+    add_completion=False,
+    context_settings=dict(CONTEXT),
 )
 
 
-@group.callback()
+@_app.callback()
 def report() -> None:
     """Show what came of measured runs, in the terminal or as a page; `diff` shows what changed.
 
@@ -85,7 +87,6 @@ def report() -> None:
     """
 
 
-@group.command("show", cls=PageCommand, epilog=SHOW_EXAMPLES)
 def show(
     *,
     folders: Annotated[
@@ -105,7 +106,6 @@ def show(
     return show_runs(Screen.open(), folders, html=_file(html, folders), as_json=as_json)
 
 
-@group.command("diff", cls=PageCommand, epilog=DIFF_EXAMPLES)
 def diff(
     *,
     first: Annotated[Path, typer.Argument(metavar="BEFORE", help="The folder of a run.")],
@@ -141,3 +141,8 @@ def _file(html: str | None, folders: Sequence[Path], *, name: str = "report.html
         return None
     usual = name if len(folders) == 1 else "compared.html"
     return folders[-1] / usual if html == USUAL else Path(html)
+
+
+group: Any = get_command(_app)
+group.add_command(as_command("show", show, SHOW_EXAMPLES, cls=PageCommand))
+group.add_command(as_command("diff", diff, DIFF_EXAMPLES, cls=PageCommand))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlwright.cli.commands.finetune import candidates, merge, training
-from sqlwright.cli.help import CalmCommand, command_group
+from sqlwright.cli.help import as_command, command_group
 
 EXAMPLES = """\
 sqlwright lab finetune generator --data golden:my-questions.yaml --out tuned --build-only
@@ -20,11 +20,10 @@ pip install 'sqlwright[finetune]'.
 group = command_group(PURPOSE, EXAMPLES)
 
 for _role, _purpose in training.HELP.items():
-    group.command(
-        _role,
-        cls=CalmCommand,
-        help=_purpose + training.MORE,
-        epilog=training.EXAMPLES[_role],
-    )(training.command)
-group.command("candidates", cls=CalmCommand, epilog=candidates.EXAMPLES)(candidates.command)
-group.command("merge", cls=CalmCommand, epilog=merge.EXAMPLES)(merge.command)
+    group.add_command(
+        as_command(
+            _role, training.command, training.EXAMPLES[_role], purpose=_purpose + training.MORE
+        )
+    )
+group.add_command(as_command("candidates", candidates.command, candidates.EXAMPLES))
+group.add_command(as_command("merge", merge.command, merge.EXAMPLES))
