@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlwright.lab.datasets.own.golden import load_golden_set
+from sqlwright.lab.evaluation.golden.questions import load_golden_set
 from tests.cli.conftest import Outcome
 
 Run = Callable[..., Outcome]

@@ -12,7 +12,7 @@ import pytest
 import sqlwright
 from sqlwright import GoldenQuestion
 from sqlwright.errors import DatasetError, UserError, WorkspaceError
-from sqlwright.lab.datasets.own.golden import load_golden
+from sqlwright.lab.evaluation.golden.questions import load_golden
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.prepare import purge
 from sqlwright.session import Session

@@ -14,8 +14,8 @@ from sqlwright.boundary.yaml_text import read_yaml, write_yaml
 from sqlwright.database import open_database
 from sqlwright.errors import DatasetError, UnsafeQuery
 from sqlwright.lab.datasets.example import Expected
-from sqlwright.lab.datasets.own.golden import load_golden_set
 from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question, stored_result
+from sqlwright.lab.evaluation.golden.questions import load_golden_set
 
 CASES = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "golden" / "adding.yaml").read_text("utf-8")

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from sqlwright.lab.datasets.example import Expected
-from sqlwright.lab.datasets.own.golden import FIELDS, QUERIES, load_golden_set
 from sqlwright.lab.evaluation.golden.faults import RULES
+from sqlwright.lab.evaluation.golden.questions import FIELDS, QUERIES, load_golden_set
 
 PAGE = (Path(__file__).parents[2] / "docs" / "measuring.md").read_text("utf-8")
 SECTION = PAGE.partition("## Your own questions\n")[2].partition("\n## ")[0]

@@ -14,9 +14,9 @@ import yaml
 import sqlwright
 from sqlwright.api import Session
 from sqlwright.errors import ModelUnavailable
-from sqlwright.lab.datasets.own.golden import load_golden_set
 from sqlwright.lab.evaluation.golden.faults import RULES, Fault
 from sqlwright.lab.evaluation.golden.lint import Lint
+from sqlwright.lab.evaluation.golden.questions import load_golden_set
 from sqlwright.local.models import EmbeddedModels
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlwright.lab.datasets.example import Expected
-from sqlwright.lab.datasets.own.golden import load_golden_set
 from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question
+from sqlwright.lab.evaluation.golden.questions import load_golden_set
 from sqlwright.lab.evaluation.rules.registry import find_rule
 from sqlwright.lab.evaluation.stored_cells import as_given
 from sqlwright.types import ExecutionResult

@@ -63,7 +63,7 @@ def command(
     from sqlwright.cli.opening import note_destinations, opener, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.calibrate import AskingProgress, calibrated_lines, reset_line
-    from sqlwright.lab.datasets.own.golden import load_golden
+    from sqlwright.lab.evaluation.golden.questions import load_golden
 
     settle_streams()
     screen = Screen.open()

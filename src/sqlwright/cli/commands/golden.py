@@ -102,7 +102,7 @@ def lint(
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
     from sqlwright.cli.views.golden import examined, fault_data, fault_lines
-    from sqlwright.lab.datasets.own.golden import load_golden_set
+    from sqlwright.lab.evaluation.golden.questions import load_golden_set
     from sqlwright.presentation.answer import to_json
 
     settle_streams()

@@ -25,7 +25,6 @@ from sqlwright.lab.datasets.reading import (
     text_field,
 )
 from sqlwright.lab.datasets.selection import Selection
-from sqlwright.sql.pieces import pieces
 
 FILES = ("questions_gen_sqlite.csv", "data/questions_gen_sqlite.csv", "questions.csv")
 FOLDERS = ("databases", "database", "sqlite_dbs", "data/sqlite_dbs", ".")
@@ -33,6 +32,10 @@ MOST = 64
 """Queries that one with braces is written out to at most: of six columns all alternatives. Of more,
 those with the most columns are left out, but for all of them."""
 
+_MARKS = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^]]*\]|--[^\n]*|/\*.*?\*/|[{},();]""", re.DOTALL
+)
+"""Quoted texts, comments, and the marks outside of them."""
 _ALIAS = re.compile(r"\s+AS\s+\S+\s*$", re.IGNORECASE)
 
 
@@ -87,12 +90,11 @@ class _Braces(NamedTuple):
 def _divided(text: str) -> Iterator[str]:
     """The queries between semicolons, quoted ones aside."""
     at = 0
-    for piece in (*pieces(text), None):
-        end = len(text) if piece is None else piece.start
-        if piece is None or piece.kind == "end":
-            if query := text[at:end].strip():
-                yield query
-            at = end + 1
+    ends = [mark.start() for mark in _MARKS.finditer(text) if mark[0] == ";"]
+    for end in (*ends, len(text)):
+        if query := text[at:end].strip():
+            yield query
+        at = end + 1
 
 
 def _written_out(query: str) -> Iterator[str]:
@@ -125,17 +127,17 @@ def _braces(query: str) -> Iterator[_Braces]:
     parentheses."""
     start, at, depth = -1, 0, 0
     columns: list[str] = []
-    for piece in pieces(query):
-        if piece.text == "{" and start < 0:
-            start, at, depth, columns = piece.start, piece.start + 1, 0, []
+    for mark in _MARKS.finditer(query):
+        if mark[0] == "{" and start < 0:
+            start, at, depth, columns = mark.start(), mark.end(), 0, []
         elif start < 0:
             continue
-        elif piece.text in {",", "}"} and depth == 0:
-            if column := query[at : piece.start].strip():
+        elif mark[0] in {",", "}"} and depth == 0:
+            if column := query[at : mark.start()].strip():
                 columns.append(column)
-            at = piece.start + 1
-            if piece.text == "}":
+            at = mark.end()
+            if mark[0] == "}":
                 yield _Braces(start, at, tuple(columns))
                 start = -1
         else:
-            depth += (piece.text == "(") - (piece.text == ")")
+            depth += (mark[0] == "(") - (mark[0] == ")")

@@ -32,8 +32,8 @@ DATASETS: Mapping[str, str] = {
     "defog": "sqlwright.lab.datasets.defog:load_defog",
     "livesqlbench": "sqlwright.lab.datasets.livesqlbench:load_livesqlbench",
     "spider2-lite": "sqlwright.lab.datasets.spider2_lite:load_spider2_lite",
-    "golden": "sqlwright.lab.datasets.own.golden:load_golden_file",
-    "traces": "sqlwright.lab.datasets.own.traces:load_traces",
+    "golden": "sqlwright.lab.evaluation.golden.questions:load_golden_file",
+    "traces": "sqlwright.lab.evaluation.golden.judged:load_traces",
 }
 
 ENTRY_POINTS = "sqlwright.lab.datasets"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlwright.lab.datasets.own.traces import LONGEST, NAME, load_traces
 from sqlwright.lab.datasets.selection import Selection
+from sqlwright.lab.evaluation.golden.judged import LONGEST, NAME, load_traces
 from sqlwright.lab.finetuning.candidates.generators import EMBEDDED
 from sqlwright.lab.finetuning.candidates.lines import CandidateLine, Header, QuestionLine
 from sqlwright.running.trace import Trace, read_trace

@@ -1,4 +1,0 @@
-"""Questions of a user's own: golden sets, and answers that were judged.
-
-Internal: may change without notice.
-"""
