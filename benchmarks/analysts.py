@@ -25,7 +25,7 @@ from benchmarks.refusal import SAMPLES
 import sqlwright
 from sqlwright.candidates import cell_key
 from sqlwright.lab.evaluation.intervals import Share
-from sqlwright.lab.evaluation.rules.spider import orders
+from sqlwright.lab.evaluation.rules.published import orders
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.types import Answer, Cell
 

@@ -26,7 +26,7 @@ from sqlwright.candidates import same_result
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.lab.evaluation.intervals import Share
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Context, ModelsByRole, Run, Workspace

@@ -37,8 +37,7 @@ from sqlwright.database.sqlite.writer import DatabaseWriter, new_database
 from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.describing import description_file, file_name
 from sqlwright.lab.datasets.example import Dataset
-from sqlwright.lab.datasets.spider import load_spider
-from sqlwright.lab.datasets.split import HELD_BACK
+from sqlwright.lab.datasets.spider import HELD_BACK, load_spider
 from sqlwright.schema import Column, ForeignKey, Table
 
 COLUMNS = 4_337

@@ -26,7 +26,7 @@ from training.embedded.split import load_split
 
 from sqlwright.errors import SqlwrightError, UnsupportedQuery
 from sqlwright.lab.evaluation.intervals import Share
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.form.walking import exchanged, selects

@@ -36,10 +36,9 @@ from sqlwright import api
 from sqlwright.database import open_database
 from sqlwright.database.sqlite.writer import DatabaseWriter, Row, new_database
 from sqlwright.lab.datasets.example import Example
-from sqlwright.lab.datasets.spider import load_spider
-from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.datasets.spider import load_spider, load_split
 from sqlwright.lab.evaluation.intervals import Share
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder

@@ -31,9 +31,9 @@ from benchmarks.refusal import SAMPLES
 
 import sqlwright
 from sqlwright.english.words import split_name
-from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.datasets.spider import load_split
 from sqlwright.lab.evaluation.intervals import Share
-from sqlwright.lab.evaluation.rules.spider import spider_match
+from sqlwright.lab.evaluation.rules.published import spider_match
 from sqlwright.sql.tokens import quote_name
 
 LEAST_ROWS = 5

@@ -39,8 +39,8 @@ from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.perturbing.suite import Effort, Suite, open_suite
-from sqlwright.lab.evaluation.rules.registry import find_rule
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import orders, spider_match
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.schema import Schema
 
 T = TypeVar("T")

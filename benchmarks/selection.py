@@ -28,10 +28,9 @@ from typing import Any
 from sqlwright import api
 from sqlwright.candidates import valid
 from sqlwright.lab.datasets.example import Example
-from sqlwright.lab.datasets.spider import load_spider
-from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.datasets.spider import load_spider, load_split
 from sqlwright.lab.evaluation.intervals import PairedDifference, Share
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.local.steps.critic import CriticSelection

@@ -33,8 +33,7 @@ from sqlwright.demo.questions import demo_questions
 from sqlwright.events import Event, ModelCalled, ReplyUnreadable
 from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.example import Example
-from sqlwright.lab.datasets.spider import load_spider
-from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.datasets.spider import load_spider, load_split
 from sqlwright.lab.evaluation.intervals import PairedDifference, Share
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.llm.options import LlmOptions

@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.query_mutants import parsed
 from sqlglot import exp
 
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.sql.declared_types import type_class
 from sqlwright.sql.reading import tables_used

@@ -14,7 +14,7 @@ import sqlwright as package
 from sqlwright.api import Session
 from sqlwright.demo.business import write_business
 from sqlwright.errors import ModelUnavailable
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Run
 from tests.cli.conftest import Outcome

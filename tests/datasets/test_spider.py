@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import DatasetError
-from sqlwright.lab.datasets.spider import load_spider
-from sqlwright.lab.datasets.split import divide, load_split
+from sqlwright.lab.datasets.spider import divide, load_spider, load_split
 
 TRAIN = [f"d{number}" for number in range(118)]
 

@@ -14,14 +14,18 @@ from hypothesis import strategies as st
 
 from sqlwright.errors import ConfigError
 from sqlwright.lab.datasets.example import Example
-from sqlwright.lab.evaluation.grading.components import components
-from sqlwright.lab.evaluation.grading.hardness import hardness
-from sqlwright.lab.evaluation.metrics.alike import Leave, alike, rounded_alike
+from sqlwright.lab.evaluation.grading import components, hardness
 from sqlwright.lab.evaluation.metrics.efficiency import TURNS, r_ves, ves
-from sqlwright.lab.evaluation.metrics.metric import Judged, Reference
-from sqlwright.lab.evaluation.metrics.registry import METRICS, chosen_metrics, find_metric
-from sqlwright.lab.evaluation.metrics.soft_f1 import soft_f1
-from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.metrics.matching import soft_f1
+from sqlwright.lab.evaluation.metrics.metric import (
+    METRICS,
+    Judged,
+    Reference,
+    chosen_metrics,
+    find_metric,
+)
+from sqlwright.lab.evaluation.metrics.tiers import Leave, alike, rounded_alike
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.protocols import Workspace
 from sqlwright.schema import Column, ForeignKey, Schema, Table
@@ -352,7 +356,7 @@ def test_installed_packages_add_metrics(tmp_path: Path) -> None:
     (info / "entry_points.txt").write_text(lines)
     code = (
         "from sqlwright.errors import ConfigError\n"
-        "from sqlwright.lab.evaluation.metrics.registry import chosen_metrics, metric_names\n"
+        "from sqlwright.lab.evaluation.metrics.metric import chosen_metrics, metric_names\n"
         "assert 'mine' not in [one.name for one in chosen_metrics()]\n"
         "assert chosen_metrics(['mine'])[-1].about == 'one of ours'\n"
         "assert metric_names()[-2:] == ('broken', 'mine')\n"

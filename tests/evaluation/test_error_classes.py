@@ -18,7 +18,7 @@ from sqlwright.lab.evaluation.error_classes.classes import (
     ranked,
 )
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Workspace

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from sqlwright.lab.datasets.example import Expected
-from sqlwright.lab.evaluation.golden.faults import RULES
+from sqlwright.lab.evaluation.golden.lint import RULES
 from sqlwright.lab.evaluation.golden.questions import FIELDS, QUERIES, load_golden_set
 
 PAGE = (Path(__file__).parents[2] / "docs" / "measuring.md").read_text("utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from sqlwright.lab.datasets.example import Dataset, Example
-from sqlwright.lab.evaluation.golden.junit import junit_xml
+from sqlwright.lab.evaluation.golden.gate import junit_xml
 from sqlwright.lab.evaluation.records import Record
 
 NOW = datetime(2026, 11, 23, 18, 30, 12, 999, tzinfo=UTC)

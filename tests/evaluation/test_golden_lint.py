@@ -14,8 +14,7 @@ import yaml
 import sqlwright
 from sqlwright.api import Session
 from sqlwright.errors import ModelUnavailable
-from sqlwright.lab.evaluation.golden.faults import RULES, Fault
-from sqlwright.lab.evaluation.golden.lint import Lint
+from sqlwright.lab.evaluation.golden.lint import RULES, Fault, Lint
 from sqlwright.lab.evaluation.golden.questions import load_golden_set
 from sqlwright.local.models import EmbeddedModels
 

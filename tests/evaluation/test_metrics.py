@@ -10,8 +10,8 @@ import yaml
 
 from sqlwright.errors import ConfigError
 from sqlwright.lab.evaluation.intervals import Share
-from sqlwright.lab.evaluation.rules.registry import all_rules, find_rule
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import orders, spider_match
+from sqlwright.lab.evaluation.rules.rule import all_rules, find_rule
 from sqlwright.types import ExecutionResult
 
 CASES = Path(__file__).parents[1] / "cases" / "metrics"

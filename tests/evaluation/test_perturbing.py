@@ -14,10 +14,9 @@ import yaml
 from sqlwright.database.sqlite.copies import Filled, write_copy
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.lab.datasets.example import Example, Expected
-from sqlwright.lab.evaluation.metrics.metric import Judged, Reference
-from sqlwright.lab.evaluation.metrics.registry import chosen_metrics, find_metric
+from sqlwright.lab.evaluation.metrics.metric import Judged, Reference, chosen_metrics, find_metric
 from sqlwright.lab.evaluation.perturbing.suite import open_suite
-from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.protocols import Run, Workspace
 from sqlwright.sql.neighbours import neighbours
 from sqlwright.sql.tied import settled_groups, settled_order

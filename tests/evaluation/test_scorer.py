@@ -10,9 +10,9 @@ import pytest
 
 from sqlwright.lab.datasets.example import Example, Expected
 from sqlwright.lab.evaluation.figures.summary import summarize
-from sqlwright.lab.evaluation.metrics.registry import METRICS, chosen_metrics
+from sqlwright.lab.evaluation.metrics.metric import METRICS, chosen_metrics
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.lab.evaluation.rules.registry import RULES, find_rule
+from sqlwright.lab.evaluation.rules.rule import RULES, find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.protocols import Database, Workspace
 from sqlwright.schema import ColumnRef, SchemaView

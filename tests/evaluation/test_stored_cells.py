@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlwright.lab.datasets.example import Expected
 from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question
 from sqlwright.lab.evaluation.golden.questions import load_golden_set
-from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.stored_cells import as_given
 from sqlwright.types import ExecutionResult
 

@@ -17,7 +17,7 @@ from training.parts import part_of
 from sqlwright import api
 from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.lab.datasets.example import Dataset, Example
-from sqlwright.lab.datasets.split import HELD_BACK, load_split
+from sqlwright.lab.datasets.spider import HELD_BACK, load_split
 from sqlwright.lab.finetuning.candidates.folds import fold_of, outside
 from sqlwright.lab.finetuning.candidates.generators import (
     EMBEDDED,

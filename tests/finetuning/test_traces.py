@@ -15,7 +15,7 @@ from sqlwright.boundary.feedback import ENDING, feedback_file, feedback_on
 from sqlwright.errors import DatasetError, UserError, WorkspaceError
 from sqlwright.events import StepStarted
 from sqlwright.lab.datasets.registry import load_dataset
-from sqlwright.lab.evaluation.golden.feedback import judge
+from sqlwright.lab.evaluation.golden.judged import judge
 from sqlwright.lab.finetuning.candidates.generators import EMBEDDED
 from sqlwright.lab.finetuning.candidates.reading import read_candidates
 from sqlwright.prepare.storage import inventory

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from training.embedded.own_pairs import load_own_pairs, own_fold
 
-from sqlwright.lab.datasets.split import Split
+from sqlwright.lab.datasets.spider import Split
 
 ROWS = [
     {"database": "gym", "part": "fit", "spider": False},

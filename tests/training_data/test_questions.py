@@ -15,7 +15,7 @@ from training.export import UNANSWERABLE
 from training.parts import PROBABILITIES, SET_APART, part_of
 from training.questions import AGREEMENT, FOLDER, agree, load, questions_file, rows_of, settled
 
-from sqlwright.lab.datasets.split import load_split
+from sqlwright.lab.datasets.spider import load_split
 
 DATA = os.environ.get("SQLWRIGHT_DATA")
 FILES = sorted(FOLDER.rglob("*.jsonl"))

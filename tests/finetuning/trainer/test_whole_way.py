@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.lab.datasets.registry import load_dataset
-from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.lab.finetuning.building.build import BuildPlan, Source, build
 from sqlwright.lab.finetuning.building.set_folder import SetFolder

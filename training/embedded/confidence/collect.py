@@ -26,8 +26,7 @@ from training.embedded.confidence.families import Item, Sources, all_items
 from sqlwright import api
 from sqlwright.candidates import same_result
 from sqlwright.confidence.measures import Seen, measured
-from sqlwright.lab.evaluation.rules.bird import bird_match
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import bird_match, orders, spider_match
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.running.grounds import basis_of

@@ -37,7 +37,7 @@ from training.embedded.split import load_split
 
 from sqlwright.candidates import valid
 from sqlwright.catalog.encoding import schema_from_data, schema_to_data
-from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.local.critic.critic import Critic
 from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
 from sqlwright.local.embedder.static import StaticEmbedder

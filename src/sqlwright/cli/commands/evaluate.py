@@ -113,7 +113,7 @@ def command(
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.evaluate import measure
     from sqlwright.cli.views.golden import Checks
-    from sqlwright.lab.evaluation.metrics.registry import find_metric
+    from sqlwright.lab.evaluation.metrics.metric import find_metric
     from sqlwright.lab.evaluation.run import EvaluationSettings
 
     for name in metrics or ():

@@ -82,7 +82,7 @@ def command(
         return 0
     path = find_trace(folder, run_id)
     if action == "judge":
-        from sqlwright.lab.evaluation.golden.feedback import judge
+        from sqlwright.lab.evaluation.golden.judged import judge
 
         usual = default_database(os.environ)
         judge(path, right=right, sql=sql, usual=usual, chosen=chosen)

@@ -150,7 +150,7 @@ def _introduce(screen: Screen, session: Session, path: str) -> None:
 
 
 def _ask(screen: Screen, session: Session, question: DemoQuestion) -> _Scored:
-    from sqlwright.lab.evaluation.rules.spider import orders, spider_match
+    from sqlwright.lab.evaluation.rules.published import orders, spider_match
     from sqlwright.protocols import Run
 
     asking = Asking(lambda: session, question.text)

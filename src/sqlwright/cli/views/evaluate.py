@@ -18,7 +18,7 @@ from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
 from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
 from sqlwright.lab.evaluation.intervals import Share
-from sqlwright.lab.evaluation.rules.registry import all_rules, find_rule
+from sqlwright.lab.evaluation.rules.rule import all_rules, find_rule
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.numbers import counted, money
 from sqlwright.presentation.timing import duration

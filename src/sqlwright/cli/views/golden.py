@@ -23,13 +23,15 @@ from sqlwright.database import open_database
 from sqlwright.database.address import parse_address, whole_address
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation import records
-from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question, stored_result
+from sqlwright.lab.evaluation.golden.adding import (
+    NewQuestion,
+    add_question,
+    stored_result,
+    traced_question,
+)
 from sqlwright.lab.evaluation.golden.baseline import taken, write_baseline
-from sqlwright.lab.evaluation.golden.faults import RULES, Fault
-from sqlwright.lab.evaluation.golden.gate import Checked, Gate
-from sqlwright.lab.evaluation.golden.junit import junit_xml
-from sqlwright.lab.evaluation.golden.lint import Lint
-from sqlwright.lab.evaluation.golden.traced import traced_question
+from sqlwright.lab.evaluation.golden.gate import Checked, Gate, junit_xml
+from sqlwright.lab.evaluation.golden.lint import RULES, Fault, Lint
 from sqlwright.lab.evaluation.golden.writing import write_whole
 from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Limits

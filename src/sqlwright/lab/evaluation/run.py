@@ -20,7 +20,7 @@ from sqlwright.lab.evaluation.folder.mirror import Mirror
 from sqlwright.lab.evaluation.folder.submission import write_submission
 from sqlwright.lab.evaluation.folder.traces import write_trace
 from sqlwright.lab.evaluation.folder.whole_files import write_json
-from sqlwright.lab.evaluation.metrics.registry import find_metric
+from sqlwright.lab.evaluation.metrics.metric import find_metric
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.settings import EvaluationSettings
 from sqlwright.lab.evaluation.shards import in_order

@@ -11,12 +11,10 @@ from sqlwright.lab.datasets.example import Example, Expected
 from sqlwright.lab.evaluation.error_classes.classify import WrongAnswer, classify
 from sqlwright.lab.evaluation.error_classes.origins import Asked, origin_of
 from sqlwright.lab.evaluation.error_classes.results import preview
-from sqlwright.lab.evaluation.grading.hardness import hardness
-from sqlwright.lab.evaluation.metrics.metric import Judged, Metric, Reference
-from sqlwright.lab.evaluation.metrics.registry import chosen_metrics
+from sqlwright.lab.evaluation.grading import hardness
+from sqlwright.lab.evaluation.metrics.metric import Judged, Metric, Reference, chosen_metrics
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.lab.evaluation.rules.registry import all_rules, find_rule
-from sqlwright.lab.evaluation.rules.rule import Rule
+from sqlwright.lab.evaluation.rules.rule import Rule, all_rules, find_rule
 from sqlwright.lab.evaluation.stored_cells import as_given
 from sqlwright.lab.evaluation.views import Needed, ViewListener
 from sqlwright.protocols import Database, Limits, Run

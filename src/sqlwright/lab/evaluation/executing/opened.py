@@ -15,9 +15,9 @@ from sqlwright.errors import Cancelled
 from sqlwright.events import Event
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.evaluation.executing.executor import Notice, Plan
-from sqlwright.lab.evaluation.metrics.registry import chosen_metrics
+from sqlwright.lab.evaluation.metrics.metric import chosen_metrics
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import GENEROUS, Scorer
 from sqlwright.lab.evaluation.views import ViewListener
 from sqlwright.prepare import prepare, prepared_folder

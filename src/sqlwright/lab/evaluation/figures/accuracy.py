@@ -1,16 +1,20 @@
-"""Execution accuracy by the run's rule, by every rule, and by what questions are told apart by."""
+"""Questions and right answers: by the run's rule, by every rule and metric, by what tells questions
+apart; and the wrong ones by class and origin."""
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from typing import ClassVar
 
-from sqlwright.lab.evaluation.figures.family import Given
-from sqlwright.lab.evaluation.figures.tallies import Tally
-from sqlwright.lab.evaluation.grading.levels import level_place
-from sqlwright.lab.evaluation.intervals import Share, ratio_interval
+import numpy as np
+
+from sqlwright.lab.evaluation.error_classes.figures import WrongAnswers
+from sqlwright.lab.evaluation.figures.family import Given, Tally
+from sqlwright.lab.evaluation.grading import level_place
+from sqlwright.lab.evaluation.intervals import Sample, Share, ratio_interval
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.lab.evaluation.rules.registry import RULES
+from sqlwright.lab.evaluation.rules.rule import RULES
 
 MOST_VALUES = 100
 """Values that a tag has at most for its breakdown to be told: one that names each question, such as
@@ -89,3 +93,97 @@ class Breakdowns:
                 if len(tally) <= MOST_VALUES
             },
         }
+
+
+TIER = "tier:"
+"""The beginning of the name of a metric that an answer reaches or doesn't."""
+
+
+class Measures:
+    """Each metric over the questions that it applies to."""
+
+    of_all: ClassVar[bool] = False
+
+    def __init__(self, given: Given) -> None:
+        del given
+        self._values: dict[str, array[float]] = {}
+
+    def add(self, record: Record, right: bool) -> None:
+        """Take a record in."""
+        del right
+        for name, value in record.measures.items():
+            if value is None:
+                continue
+            values = self._values.get(name)
+            if values is None:
+                values = self._values[name] = array("d")
+            values.append(value)
+
+    def result(self) -> dict[str, object]:
+        """The means and shares. What is no number applies to nothing."""
+        measures, tiers = {}, {}
+        for name, values in sorted(self._values.items()):
+            numbers = np.frombuffer(values, dtype=np.float64)
+            numbers = numbers[np.isfinite(numbers)]
+            mean = Sample.of(numbers).mean()
+            if name.startswith(TIER):
+                reached = int((numbers > 0).sum())
+                tiers[name.removeprefix(TIER)] = Share(reached, len(numbers)).as_dict()
+            elif mean is not None:
+                measures[name] = mean.as_dict()
+        return {"measures": measures, "tiers": tiers}
+
+
+class Questions:
+    """Questions, those that were left out, and the status of the others."""
+
+    of_all: ClassVar[bool] = True
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._status: Counter[str] = Counter()
+        self._empty = 0
+        self._stood_in = [0, 0]
+
+    def add(self, record: Record, right: bool) -> None:
+        """Take a record in."""
+        self._status[record.status] += 1
+        if record.status == "gold":
+            return
+        self._empty += record.gold_empty
+        if record.answered_by == "stand_in":
+            self._stood_in[0] += right
+            self._stood_in[1] += 1
+
+    def result(self) -> dict[str, object]:
+        """The numbers."""
+        return {
+            "rule": self._given.rule,
+            "questions": self._status.total(),
+            "gold_does_not_run": self._status["gold"],
+            "gold_returns_nothing": self._empty,
+            "skipped": {
+                db_id: {"questions": count, "reason": reason}
+                for db_id, (count, reason) in self._given.skipped.items()
+            },
+            "status": {name: n for name, n in self._status.items() if name != "gold"},
+            "stood_in": Share(*self._stood_in).as_dict(),
+        }
+
+
+class Errors:
+    """Classes and origins of wrong answers, by code."""
+
+    of_all: ClassVar[bool] = True
+
+    def __init__(self, given: Given) -> None:
+        self._wrong = WrongAnswers(given.rule)
+
+    def add(self, record: Record, right: bool) -> None:
+        """Take a record in."""
+        del right
+        self._wrong.add(record)
+
+    def result(self) -> dict[str, object]:
+        """The figures."""
+        return {"errors": self._wrong.figures()}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
+from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.records import Record
 
 
@@ -32,3 +34,32 @@ class Family(Protocol):
 
     def result(self) -> dict[str, object]:
         """The figures as plain data, by their keys in the report."""
+
+
+class Tally:
+    """Shares of right answers by whatever questions are told apart by."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, list[int]] = {}
+
+    def add(self, name: str, hit: bool) -> None:
+        """Count a question under a name."""
+        counts = self._counts.get(name)
+        if counts is None:
+            counts = self._counts[name] = [0, 0]
+        counts[0] += hit
+        counts[1] += 1
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def shares(
+        self, place: Callable[[str], tuple[int, str]] | None = None
+    ) -> dict[str, dict[str, float]]:
+        """The shares as plain data, by names in their order, or in that of their places."""
+        names = sorted(self._counts, key=place) if place else sorted(self._counts)
+        return {name: Share(*self._counts[name]).as_dict() for name in names}
+
+    def units(self) -> Counter[tuple[int, int]]:
+        """Numbers of names with the same hits and total."""
+        return Counter((hits, total) for hits, total in self._counts.values())

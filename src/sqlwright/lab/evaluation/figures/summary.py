@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlwright.lab.evaluation.figures.family import Given
-from sqlwright.lab.evaluation.figures.registry import FAMILIES
+from sqlwright.lab.evaluation.figures.accuracy import (
+    Accuracy,
+    Breakdowns,
+    Errors,
+    Measures,
+    Questions,
+)
+from sqlwright.lab.evaluation.figures.candidates import Candidates
+from sqlwright.lab.evaluation.figures.confidence import Confidence, Reliability
+from sqlwright.lab.evaluation.figures.family import Family, Given
+from sqlwright.lab.evaluation.figures.linking import Linker, Views
+from sqlwright.lab.evaluation.figures.spending import Latency, Spending
 from sqlwright.lab.evaluation.records import Record
 
 
@@ -38,3 +48,19 @@ def summarize(
     for family in families:
         summary |= family.result()
     return summary
+
+
+FAMILIES: tuple[type[Family], ...] = (
+    Questions,
+    Accuracy,
+    Measures,
+    Candidates,
+    Confidence,
+    Reliability,
+    Linker,
+    Views,
+    Errors,
+    Breakdowns,
+    Latency,
+    Spending,
+)

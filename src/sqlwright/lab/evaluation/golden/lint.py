@@ -3,28 +3,28 @@ other, and questions that can be read in two ways."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, groupby
+from typing import Literal
 
 from sqlwright.api import Session
-from sqlwright.candidates import is_empty_answer
+from sqlwright.candidates import is_empty_answer, same_result
 from sqlwright.caveats import Look, examined
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation.error_classes.classify import read_both
 from sqlwright.lab.evaluation.error_classes.doubt import gold_doubts
 from sqlwright.lab.evaluation.error_classes.results import from_results
-from sqlwright.lab.evaluation.golden.faults import Fault
-from sqlwright.lab.evaluation.golden.readings import second_reading
-from sqlwright.lab.evaluation.rules.registry import find_rule
-from sqlwright.lab.evaluation.rules.rule import Rule
+from sqlwright.lab.evaluation.rules.rule import Rule, find_rule
 from sqlwright.lab.evaluation.scoring import GENEROUS, TOO_LARGE
 from sqlwright.lab.evaluation.shards import in_order
 from sqlwright.lab.evaluation.stored_cells import as_given
 from sqlwright.presentation.cells import plain_text
-from sqlwright.protocols import Run
+from sqlwright.protocols import Context, Run
+from sqlwright.running.trust import Trust
 from sqlwright.sql.reading import has_order_by, varies_by_itself
+from sqlwright.steps.selection.ask_back import AskBack
 from sqlwright.types import Candidate, ExecutionResult
 from sqlwright.types.plans import ScanLimit
 
@@ -207,3 +207,86 @@ def _row(row: Sequence[object]) -> str:
 
 def _fault(rule: str, example: Example, shown_by: str) -> Fault:
     return Fault(rule, example.id, example.question, shown_by)
+
+
+Severity = Literal["error", "warning"]
+
+RULES: Mapping[str, tuple[Severity, str]] = {
+    "database": ("error", "its database can't be opened"),
+    "blank": ("error", "the question has no word"),
+    "unsafe": ("error", "a gold query isn't one query that only reads"),
+    "fails": ("error", "a gold query fails, or its result is too large to be compared"),
+    "expected": ("error", "no gold query gives the stored result"),
+    "contradicts": ("error", "the question stands there twice, with other results"),
+    "repeated": ("warning", "the question stands there twice"),
+    "nothing": ("warning", "gold says nothing: any wrong query that finds nothing is right, too"),
+    "chance": ("warning", "chance or the day decides what gold shows"),
+    "data": (
+        "warning",
+        "NULL, equal rows or text among numbers decide what gold shows",
+    ),
+    "disagree": ("warning", "several gold queries, which give different results"),
+    "readings": ("warning", "the question can be read in another way, with another result"),
+}
+"""Each rule with its severity and its meaning. An error makes the figures wrong; a warning says
+that a question can't tell right from wrong as sharply as it seems."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault of one question of a golden set."""
+
+    rule: str
+    id: str
+    question: str
+    shown_by: str
+
+    @property
+    def severity(self) -> Severity:
+        return RULES[self.rule][0]
+
+    def as_dict(self) -> dict[str, str]:
+        """The fault as plain data."""
+        return {
+            "severity": self.severity,
+            "rule": self.rule,
+            "id": self.id,
+            "question": self.question,
+            "shown_by": self.shown_by,
+        }
+
+
+def second_reading(session: Session, gold: Candidate, question: str, evidence: str = "") -> str:
+    """The readings between which the question leaves the choice, as a sentence; empty where it
+    leaves none. `gold` has its result; the session's recipe is `local`.
+
+    The step that asks back when a question is answered (`steps/selection/ask_back.py`) is
+    asked with gold in the place of the chosen query. It tells of readings that differ in one
+    thing that can be said, give other rows, and between which neither the question, the
+    evidence nor a description decides. Where the models didn't think of gold's reading nothing
+    is told: then most often they are wrong, not the question. That columns of one name stand
+    in several tables is no reading by itself: nearly every schema has them, and nearly every
+    question says which it means.
+    """
+    _, state = session.run(question, evidence=evidence)
+    weighed = Trust(session.models).weighed(state, session.workspace.schema)
+    alike = [one for one in weighed.candidates if not one.goal and same_result(one, gold)]
+    twin = max(alike, key=_weight, default=None)
+    if twin is None:
+        return ""
+    chosen = replace(gold, confidence=_weight(twin), account=twin.account)
+    asked = AskBack()(
+        weighed.evolve(
+            selected=chosen, confidence=chosen.confidence, refusal=None, question_back=None
+        ),
+        Context(session.workspace, Run()),
+    ).question_back
+    if asked is None:
+        return ""
+    taken, *others = asked.choices
+    told = "; ".join(f"{one.text} gives {one.gives}" for one in others)
+    return f"{asked.text} Gold takes {taken.text}; {told}"
+
+
+def _weight(candidate: Candidate) -> float:
+    return candidate.confidence or 0.0

@@ -13,7 +13,7 @@ from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation import records
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.lab.evaluation.rules.registry import RULES
+from sqlwright.lab.evaluation.rules.rule import RULES
 
 REPORT = "report.json"
 

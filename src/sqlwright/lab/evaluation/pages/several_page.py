@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlwright
 from sqlwright.errors import DatasetError
-from sqlwright.lab.evaluation.grading.levels import level_place
+from sqlwright.lab.evaluation.grading import level_place
 from sqlwright.lab.evaluation.pages.differences import (
     LEVEL,
     RunDifference,

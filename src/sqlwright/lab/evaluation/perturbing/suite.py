@@ -22,8 +22,7 @@ from pathlib import Path
 from sqlwright.database.sqlite.copies import Opener, write_copy, write_turned
 from sqlwright.database.sqlite.database import SqliteDatabase
 from sqlwright.lab.evaluation.perturbing.hints import Hints, read_hints
-from sqlwright.lab.evaluation.perturbing.rows import draw_copy
-from sqlwright.lab.evaluation.perturbing.stored import StoredDatabase, read_database
+from sqlwright.lab.evaluation.perturbing.rows import StoredDatabase, draw_copy, read_database
 from sqlwright.lab.evaluation.rules.rule import Rule
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema

@@ -8,9 +8,11 @@ nothing but evaluation and training uses them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
+from sqlwright.boundary.named import loaded, unknown
 from sqlwright.sql.reading import has_order_by
 from sqlwright.types import Cell, ExecutionResult
 
@@ -70,3 +72,25 @@ class Rule:
     def counts_order(self, gold_sql: str, dialect: str = "sqlite") -> bool:
         """True if the order of rows counts against this gold query."""
         return self.ordered and self.orders(gold_sql, dialect)
+
+
+RULES: Mapping[str, str] = {
+    "spider": "sqlwright.lab.evaluation.rules.published:SPIDER",
+    "spider-nodistinct": "sqlwright.lab.evaluation.rules.published:WITHOUT_DISTINCT",
+    "bird": "sqlwright.lab.evaluation.rules.published:BIRD",
+    "multiset": "sqlwright.lab.evaluation.rules.published:MULTISET",
+    "defog": "sqlwright.lab.evaluation.rules.published:DEFOG",
+    "spider2": "sqlwright.lab.evaluation.rules.published:SPIDER2",
+}
+
+
+def find_rule(name: str) -> Rule:
+    """The rule of that name. Raises ConfigError."""
+    if name not in RULES:
+        raise unknown("rule", name, RULES)
+    return cast("Rule", loaded(name, RULES[name]))
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, in the order of the table."""
+    return tuple(map(find_rule, RULES))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlwright.errors import ConfigError
-from sqlwright.lab.datasets.split import Split
+from sqlwright.lab.datasets.spider import Split
 
 
 def fold_of(databases: Iterable[str], fold: str) -> frozenset[str]:

@@ -35,7 +35,7 @@ from sqlwright.errors import (
 )
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation.perturbing.suite import Suite, open_suite
-from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import GENEROUS, Scorer, Verdicts
 from sqlwright.lab.finetuning.example import TrainingExample
 from sqlwright.lab.finetuning.preferences.kept_open import KeptOpen

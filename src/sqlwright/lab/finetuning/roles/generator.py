@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
-from sqlwright.lab.evaluation.grading.hardness import hardness
+from sqlwright.lab.evaluation.grading import hardness
 from sqlwright.lab.finetuning.example import TrainingExample
 from sqlwright.lab.finetuning.lesson import Lesson
 from sqlwright.lab.finetuning.roles.choice import COLUMNS, TABLES, Choice

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlwright.lab.evaluation.grading.levels import level_place
+from sqlwright.lab.evaluation.grading import level_place
 from sqlwright.lab.evaluation.pages.estimates import HEAD, Estimate, estimate, estimates, mapping
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
-from sqlwright.lab.evaluation.rules.registry import RULES, find_rule
+from sqlwright.lab.evaluation.rules.rule import RULES, find_rule
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts.bars import bars
 from sqlwright.presentation.html.charts.figure import figure, figures, stacked

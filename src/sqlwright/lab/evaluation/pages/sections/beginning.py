@@ -16,7 +16,7 @@ from sqlwright.lab.evaluation.pages.estimates import (
     number_of,
 )
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
-from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined

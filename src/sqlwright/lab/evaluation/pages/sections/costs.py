@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
-from sqlwright.lab.evaluation.grading.levels import level_place
+from sqlwright.lab.evaluation.grading import level_place
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.pages.estimates import mapping, number
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun

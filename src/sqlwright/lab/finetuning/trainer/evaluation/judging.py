@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlwright.database import open_database
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.example import Example
-from sqlwright.lab.evaluation.rules.registry import find_rule
+from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.lab.finetuning.building.set_folder import SourceRecord
 from sqlwright.lab.finetuning.example import TrainingExample

@@ -1,10 +1,5 @@
-"""A query as sets of components, for Spider's exact set match.
-
-The components of a SELECT: what it shows, its tables, the conditions of WHERE and of HAVING, what
-it groups by, what it orders by with directions, if it has a LIMIT, if it has an OR, queries in FROM
-and in conditions, set operations with theirs. All but the order keys are multisets. Left out are
-values, DISTINCT, the conditions of ON, aliases, and which of two columns that a key joins is named.
-"""
+"""Difficulty of a query: Spider's hardness, the order of levels whoever named them, and components
+as exact set match compares them."""
 
 from __future__ import annotations
 
@@ -16,11 +11,102 @@ from sqlwright.sql.calculations import calculations
 from sqlwright.sql.facts import AggregateCall, Comparison, OrderKey, QueryFacts, Term
 from sqlwright.sql.reading import read_facts
 
+GRADES = ("easy", "medium", "hard", "extra")
+"""The grades, the easiest first."""
+
+
+def hardness(facts: QueryFacts | None) -> str:
+    """The grade of a query; empty where it couldn't be read.
+
+    From the published definition (Yu et al. 2018 and the pages of the benchmark). Three counts
+    are taken of the outermost SELECT:
+
+    - first components: WHERE, GROUP BY, ORDER BY, LIMIT, each further source of FROM, each OR,
+      each LIKE. The pages name HAVING, too, but what their script graded shows that it doesn't
+      count.
+    - second components: each kind of set operation, each query within a condition or FROM.
+    - others, one each: more than one aggregate, shown expression, condition in WHERE, key of
+      GROUP BY.
+
+    An own implementation; it wasn't checked against the official script as a whole.
+    """
+    if facts is None:
+        return ""
+    first, second, others = _counts(facts)
+    if second == 0:
+        if first <= 1 and others == 0:
+            return "easy"
+        if (first <= 1 and others <= 2) or (first == 2 and others < 2):
+            return "medium"
+        if (first <= 2 and others > 2) or (first == 3 and others <= 2):
+            return "hard"
+    elif second == 1 and first <= 1 and others == 0:
+        return "hard"
+    return "extra"
+
+
+def _counts(facts: QueryFacts) -> tuple[int, int, int]:
+    """First components, second components and others of the outermost SELECT."""
+    select = facts.first
+    own = [one for one in facts.comparisons if one.select == 0]
+    where = [one for one in own if one.clause == "where"]
+    conditions = [one for one in own if one.clause in {"on", "where", "having"}]
+    first = (
+        bool(where)
+        + bool(select.grouping)
+        + bool(select.order or (facts.combines and facts.order))
+        + (select.limit is not None)
+        + len(select.joins)
+        + select.alternatives
+        + sum(one.operator == "like" for one in conditions)
+    )
+    combined = {one.operator for one in facts.operations if one.left == 0}
+    nested = sum(len(one.left.queries) + _right_queries(one) for one in conditions)
+    second = len(combined) + nested + len(select.derived)
+    others = (
+        (_aggregates(facts, conditions) > 1)
+        + (len(select.shown) > 1)
+        + (len(where) > 1)
+        + (len(select.grouping) > 1)
+    )
+    return first, second, others
+
+
+def _right_queries(comparison: Comparison) -> int:
+    return sum(len(term.queries) for term in comparison.right)
+
+
+def _aggregates(facts: QueryFacts, conditions: list[Comparison]) -> int:
+    """Aggregates in the outermost SELECT, wherever they stand in it."""
+    terms: list[Term] = [*facts.first.shown, *facts.first.grouping]
+    terms += [key.term for key in facts.first.order]
+    for one in conditions:
+        terms += [one.left, *one.right]
+    return sum(len(term.aggregates) for term in terms)
+
+
+LEVELS = ("simple", "easy", "moderate", "medium", "hard", "challenging", "extra", "extra hard")
+"""Levels of difficulty from the easiest, as Spider and BIRD call them."""
+
+
+def level_place(name: str) -> tuple[int, str]:
+    """The place of a level of difficulty, from the easiest; unknown ones come last, by name."""
+    plain = name.casefold()
+    return (LEVELS.index(plain) if plain in LEVELS else len(LEVELS), plain)
+
+
 Component = tuple[object, ...]
 
 
 def components(sql: str, schema: Schema) -> Component | None:
-    """The components of a query; None where it can't be read."""
+    """The components of a query; None where it can't be read.
+
+    The components of a SELECT: what it shows, its tables, the conditions of WHERE and of
+    HAVING, what it groups by, what it orders by with directions, if it has a LIMIT, if it has
+    an OR, queries in FROM and in conditions, set operations with theirs. All but the order
+    keys are multisets. Left out are values, DISTINCT, the conditions of ON, aliases, and which
+    of two columns that a key joins is named.
+    """
     facts = read_facts(sql, schema)
     if facts is None:
         return None

@@ -1,4 +1,0 @@
-"""Gold queries graded and taken apart: hardness, components.
-
-Internal: may change without notice.
-"""
