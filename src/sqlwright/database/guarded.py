@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Literal, Self, cast
 from sqlwright.database.address import Address
 from sqlwright.database.failures import READ_FAILURES, Failure, read_failure
 from sqlwright.database.reader import DatabaseReader
-from sqlwright.database.readings import Readings
 from sqlwright.database.workers.pool import Pool
 from sqlwright.database.workers.process import Stop, WorkerDied, WorkerStopped, start_failure
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
@@ -27,6 +26,34 @@ from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ErrorKind, ExecutionError, ExecutionResult
 from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost, ScanLimit
+
+
+@dataclass(frozen=True, slots=True)
+class TableReading:
+    """One table."""
+
+    name: str
+    told: str
+    """Its files and their settings, in one line."""
+    columns: tuple[tuple[str, str], ...]
+    """Names and types."""
+    notes: tuple[str, ...]
+    """Notes of what was left out or read in another way than the files say."""
+    details: tuple[str, ...] = ()
+    """The guesses about columns, and how many cells each concerns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """All tables of a database."""
+
+    tables: tuple[TableReading, ...]
+    notes: tuple[str, ...]
+    """Notes of files that no table was made of."""
+    corrections: str
+    """A file of corrections, as YAML, that says all of this."""
+    place: Path
+    """The path under which that file is obeyed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def write_business(path: Path, seed: int = SEED) -> None:
 def write_duckdb_business(path: Path) -> None:
     """Write it to a new DuckDB file, amounts as decimals. Raises DatabaseUnavailable and
     WorkspaceError."""
-    from sqlwright.database.duckdb.written import write_duckdb
+    from sqlwright.database.duckdb.driver import write_duckdb
 
     write_duckdb(path, typed_script(), business_rows(random.Random(SEED)))
 

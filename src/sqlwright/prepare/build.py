@@ -18,8 +18,7 @@ from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
 from sqlwright.catalog.scan import ColumnScan, TableScan
 from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.database import open_database
-from sqlwright.database.guarded import GuardedDatabase
-from sqlwright.database.readings import Readings
+from sqlwright.database.guarded import GuardedDatabase, Readings
 from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.minhash import Library
 from sqlwright.indexes.values.index import ColumnValues, build_value_index, open_value_index

@@ -29,7 +29,7 @@ def _refusing(part: str, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, obje
 
 
 def _described() -> list[dict[str, object]]:
-    from sqlwright.database.generic.connection import described
+    from sqlwright.database.generic.engine import described
 
     with sqlalchemy.create_engine("sqlite://").connect() as connection:
         for name in "ab":
@@ -61,7 +61,7 @@ def test_keys_that_cannot_be_read_are_told(
 
 
 def test_a_dialect_without_comments_is_no_failure() -> None:
-    from sqlwright.database.generic.connection import described
+    from sqlwright.database.generic.engine import described
 
     with sqlalchemy.create_engine("sqlite://").connect() as connection:
         connection.exec_driver_sql("CREATE TABLE a (id int)")

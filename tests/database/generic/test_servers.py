@@ -98,7 +98,7 @@ def test_queries(sql: str, rows: object, database: SqlalchemyDatabase) -> None:
 
 def test_a_session_stays_read_only_from_its_first_query_on(shop: str) -> None:
     pytest.importorskip("sqlalchemy", reason="SQLAlchemy isn't installed")
-    from sqlwright.database.generic.connection import SqlalchemyConnection
+    from sqlwright.database.generic.engine import SqlalchemyConnection
 
     url = f"postgresql+psycopg://{shop.partition('://')[2]}"
     connection = SqlalchemyConnection({"url": url, "environment": {}})
@@ -157,7 +157,7 @@ def test_names_that_sqlalchemy_writes_small(told: str, stored: str) -> None:
     pytest.importorskip("sqlalchemy", reason="SQLAlchemy isn't installed")
     from sqlalchemy.dialects.oracle.base import OracleDialect
 
-    from sqlwright.database.generic.connection import stored_name
+    from sqlwright.database.generic.engine import stored_name
 
     assert stored_name(OracleDialect(), told) == stored
 

@@ -36,8 +36,7 @@ from sqlwright.presentation.timing import duration
 from sqlwright.sql.dialects import SQLITE, dialect_named
 
 if TYPE_CHECKING:
-    from sqlwright.database.guarded import GuardedDatabase
-    from sqlwright.database.readings import Readings
+    from sqlwright.database.guarded import GuardedDatabase, Readings
     from sqlwright.settings.values import Settings
 
 LEAST_FREE = 200 * 1024 * 1024

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlwright.errors import ConfigError
 
 if TYPE_CHECKING:
-    from sqlwright.database.readings import Readings, TableReading
+    from sqlwright.database.guarded import Readings, TableReading
 
 SHOWN = 40
 """Columns of a table that are listed at most."""

@@ -25,14 +25,18 @@ from sqlwright.database.duckdb.database import (
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
 from sqlwright.database.files.corrections import NAME, ONE_TYPE, Corrections, read_corrections
-from sqlwright.database.files.driver import LIBRARY, is_installed
 from sqlwright.database.files.guessing import TooSlow, guess
-from sqlwright.database.files.sources import VARYING, Found, find
+from sqlwright.database.files.sources import LIBRARY, VARYING, Found, find, is_installed
 from sqlwright.database.files.table import TableFile
 from sqlwright.database.functions import no_functions
-from sqlwright.database.guarded import SCHEMA_SECONDS, no_such_table, stop_at
+from sqlwright.database.guarded import (
+    SCHEMA_SECONDS,
+    Readings,
+    TableReading,
+    no_such_table,
+    stop_at,
+)
 from sqlwright.database.reader import DatabaseReader
-from sqlwright.database.readings import Readings, TableReading
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import WorkerStopped
 from sqlwright.errors import DatabaseUnavailable
@@ -427,7 +431,7 @@ class FilesDatabase(DuckdbBased):
         assisted = any(opening.get(key) for key in ("decoded", "workbook", "sheets"))
         libraries = (*LIBRARIES, "fsspec", *([LIBRARY] if is_installed() else []))
         place = Place(
-            "files.assisted" if assisted else "files", libraries if assisted else LIBRARIES,
+            "files" if assisted else "duckdb", libraries if assisted else LIBRARIES,
             str(found.folder), folder.st_dev, folder.st_ino, GRACE_SECONDS,
             ASSISTED_BYTES if assisted else LIGHT_BYTES,
         )  # fmt: skip

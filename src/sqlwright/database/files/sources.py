@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import importlib.util
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -11,12 +12,14 @@ from pathlib import Path
 from typing import Literal
 
 from sqlwright.database.address import DATA_ENDINGS, WORKBOOK_ENDINGS
-from sqlwright.database.files.driver import HINT, is_installed
 from sqlwright.database.missing import missing
 from sqlwright.errors import DatabaseUnavailable
 
 Kind = Literal["csv", "parquet", "json", "excel"]
 
+LIBRARY = "python_calamine"
+"""Package that a worker imports for workbooks."""
+HINT = "Install what reads them: pip install 'sqlwright[excel]'"
 MOST_FILES = 5_000
 """Files of one address at most."""
 _COMPRESSED = (".gz", ".zst")
@@ -223,3 +226,8 @@ def _free(name: str, ending: str, taken: set[str]) -> str:
         number += 1
     taken.add(tried.lower())
     return tried
+
+
+def is_installed() -> bool:
+    """True if workbooks can be read."""
+    return importlib.util.find_spec(LIBRARY) is not None

@@ -6,9 +6,8 @@ from __future__ import annotations
 import re
 
 from sqlwright.sql.dialects import Dialect
-from sqlwright.sql.guards import ordinary
 from sqlwright.sql.guards.lexicon import standard
-from sqlwright.sql.guards.rules import Rules, words
+from sqlwright.sql.guards.rules import USUAL_FUNCTIONS, USUAL_TYPES, USUAL_WORDS, Rules, words
 
 _FUNCTIONS = words(
     """
@@ -136,13 +135,13 @@ def rules(dialect: Dialect) -> Rules:
     return Rules(
         dialect=dialect,
         lexicon=standard(_OPERATORS, ":: := ( ) [ ] { } , . :", groups=True),
-        functions=ordinary.FUNCTIONS | _FUNCTIONS,
+        functions=USUAL_FUNCTIONS | _FUNCTIONS,
         table_functions=_TABLE_FUNCTIONS,
-        types=ordinary.TYPES | _TYPES,
+        types=USUAL_TYPES | _TYPES,
         dangerous=_DANGEROUS,
         keywords=words("ilike glob qualify replace row"),
         suggestions=_SUGGESTIONS,
-        words=ordinary.WORDS | _WORDS,
+        words=USUAL_WORDS | _WORDS,
         names="blind",
         own_tables=re.compile(r"(duckdb|sqlite|pragma|pg)_.*"),
     )

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 
 from sqlwright.sql.dialects import Dialect
-from sqlwright.sql.guards import ordinary
 from sqlwright.sql.guards.lexicon import backslashed
-from sqlwright.sql.guards.rules import Rules, words
+from sqlwright.sql.guards.rules import USUAL_FUNCTIONS, USUAL_TYPES, USUAL_WORDS, Rules, words
 
 _FUNCTIONS = words(
     """
@@ -93,14 +92,14 @@ def rules(dialect: Dialect) -> Rules:
     return Rules(
         dialect=dialect,
         lexicon=backslashed(_OPERATORS, "( ) , ."),
-        functions=(ordinary.FUNCTIONS | _FUNCTIONS) - _ABSENT
+        functions=(USUAL_FUNCTIONS | _FUNCTIONS) - _ABSENT
         | (_MARIADB if dialect.name == "mariadb" else words("")),
         table_functions=_TABLE_FUNCTIONS,
-        types=ordinary.TYPES | _TYPES,
+        types=USUAL_TYPES | _TYPES,
         dangerous=_DANGEROUS,
         keywords=words("div match mod regexp rlike row xor"),
         suggestions=_SUGGESTIONS,
-        words=ordinary.WORDS | _WORDS,
+        words=USUAL_WORDS | _WORDS,
         names="exact",
         blind_functions=True,
         not_reserved=words("array cube materialized notnull offset only overlaps rollup similar"),

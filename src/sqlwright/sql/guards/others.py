@@ -6,9 +6,15 @@ from __future__ import annotations
 import re
 
 from sqlwright.sql.dialects import Dialect
-from sqlwright.sql.guards import ordinary
 from sqlwright.sql.guards.lexicon import plain
-from sqlwright.sql.guards.rules import Names, Rules, words
+from sqlwright.sql.guards.rules import (
+    USUAL_FUNCTIONS,
+    USUAL_TYPES,
+    USUAL_WORDS,
+    Names,
+    Rules,
+    words,
+)
 
 _FUNCTIONS = words(
     """
@@ -73,9 +79,9 @@ def rules(dialect: Dialect) -> Rules:
     return Rules(
         dialect=dialect,
         lexicon=plain(_OPERATORS, ":: ( ) [ ] , . :", brackets="[" in identifiers),
-        functions=ordinary.FUNCTIONS | _FUNCTIONS,
+        functions=USUAL_FUNCTIONS | _FUNCTIONS,
         table_functions=words("unnest"),
-        types=ordinary.TYPES | _TYPES,
+        types=USUAL_TYPES | _TYPES,
         dangerous=re.compile(
             r"sleep.*|file|url|s3|remote.*|mysql|postgresql|sqlite|mongodb|odbc|jdbc|hdfs|input|"
             r"executable|cluster.*|numbers.*|dictget.*|getsetting|hostname|version|current.*|"
@@ -84,7 +90,7 @@ def rules(dialect: Dialect) -> Rules:
         ),
         keywords=words("except ilike match qualify regexp rlike row top"),
         suggestions=_SUGGESTIONS,
-        words=ordinary.WORDS | _WORDS | (words("user") if dialect.name in _USER else words("")),
+        words=USUAL_WORDS | _WORDS | (words("user") if dialect.name in _USER else words("")),
         names="exact" if exact else _FOLDED[dialect.case],
         empty_tables=words("dual"),
         names_call=dialect.name == "oracle",

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 
 from sqlwright.sql.dialects import Dialect
-from sqlwright.sql.guards import ordinary
 from sqlwright.sql.guards.lexicon import standard
-from sqlwright.sql.guards.rules import Rules, words
+from sqlwright.sql.guards.rules import USUAL_FUNCTIONS, USUAL_TYPES, USUAL_WORDS, Rules, words
 
 _FUNCTIONS = words(
     """
@@ -140,15 +139,15 @@ def rules(dialect: Dialect) -> Rules:
     return Rules(
         dialect=dialect,
         lexicon=standard(_OPERATORS, ":: ( ) [ ] , . :", groups=False),
-        functions=(ordinary.FUNCTIONS | _FUNCTIONS) - _ABSENT,
+        functions=(USUAL_FUNCTIONS | _FUNCTIONS) - _ABSENT,
         table_functions=_TABLE_FUNCTIONS,
-        types=ordinary.TYPES | _TYPES,
+        types=USUAL_TYPES | _TYPES,
         dangerous=_DANGEROUS,
         keywords=words("ilike overlaps row"),
         suggestions=_SUGGESTIONS,
-        words=ordinary.WORDS | _WORDS,
+        words=USUAL_WORDS | _WORDS,
         names="lower",
-        unsized=(ordinary.TYPES | _TYPES) - _SIZED,
+        unsized=(USUAL_TYPES | _TYPES) - _SIZED,
         own_tables=re.compile(r"pg_.*"),
         own_columns=words("cmax cmin ctid tableoid xmax xmin"),
         attributes_call=True,

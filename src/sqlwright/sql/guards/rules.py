@@ -1,4 +1,5 @@
-"""The lists of one dialect, as data: names and words that a query may say."""
+"""The lists of one dialect, as data: names and words that a query may say. Those that several
+dialects share stand at the end."""
 
 from __future__ import annotations
 
@@ -115,3 +116,25 @@ def rules_of(dialect: Dialect) -> Rules:
     module = import_module(f"sqlwright.sql.guards.{_MODULES.get(dialect.name, 'others')}")
     found: Rules = module.rules(dialect)
     return found
+
+
+USUAL_FUNCTIONS = words(
+    """
+    abs acos ascii asin atan atan2 avg cast ceil ceiling char_length character_length chr coalesce
+    concat concat_ws corr cos cot count covar_pop covar_samp cume_dist current_date current_time
+    current_timestamp date degrees dense_rank exp extract first_value floor greatest grouping if
+    ifnull lag last_value lead least left length ln localtime localtimestamp log log10 log2 lower
+    lpad ltrim max md5 min mod now nth_value ntile nullif octet_length percent_rank pi position pow
+    power radians rank regexp_replace repeat replace reverse right round row row_number rpad rtrim
+    sign sin sqrt stddev stddev_pop stddev_samp substr substring sum tan trim upper var_pop var_samp
+    variance
+    """
+)
+USUAL_TYPES = words(
+    """
+    bigint bit bool boolean bytea char character date dec decimal double float int integer interval
+    json numeric real smallint text time timestamp tinyint uuid varchar
+    """
+)
+USUAL_WORDS = words("delete insert into merge returning table update")
+"""Words that stand in no query unless quoted."""
