@@ -8,9 +8,8 @@ from typing import Any
 
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.example import Example, Expected
-from sqlwright.lab.evaluation.error_classes.classify import WrongAnswer, classify
+from sqlwright.lab.evaluation.error_classes.classify import WrongAnswer, classify, preview
 from sqlwright.lab.evaluation.error_classes.origins import Asked, origin_of
-from sqlwright.lab.evaluation.error_classes.results import preview
 from sqlwright.lab.evaluation.grading import hardness
 from sqlwright.lab.evaluation.metrics.metric import Judged, Metric, Reference, chosen_metrics
 from sqlwright.lab.evaluation.records import Record

@@ -1,5 +1,5 @@
-"""Questions and right answers: by the run's rule, by every rule and metric, by what tells questions
-apart; and the wrong ones by class and origin."""
+"""Questions and right answers: by the run's rule, by every rule and metric, by what tells
+questions apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sqlwright.lab.evaluation.error_classes.figures import WrongAnswers
 from sqlwright.lab.evaluation.figures.family import Given, Tally
 from sqlwright.lab.evaluation.grading import level_place
 from sqlwright.lab.evaluation.intervals import Sample, Share, ratio_interval
@@ -169,21 +168,3 @@ class Questions:
             "status": {name: n for name, n in self._status.items() if name != "gold"},
             "stood_in": Share(*self._stood_in).as_dict(),
         }
-
-
-class Errors:
-    """Classes and origins of wrong answers, by code."""
-
-    of_all: ClassVar[bool] = True
-
-    def __init__(self, given: Given) -> None:
-        self._wrong = WrongAnswers(given.rule)
-
-    def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
-        del right
-        self._wrong.add(record)
-
-    def result(self) -> dict[str, object]:
-        """The figures."""
-        return {"errors": self._wrong.figures()}

@@ -8,12 +8,12 @@ from typing import Any
 from sqlwright.lab.evaluation.figures.accuracy import (
     Accuracy,
     Breakdowns,
-    Errors,
     Measures,
     Questions,
 )
 from sqlwright.lab.evaluation.figures.candidates import Candidates
 from sqlwright.lab.evaluation.figures.confidence import Confidence, Reliability
+from sqlwright.lab.evaluation.figures.errors import Errors
 from sqlwright.lab.evaluation.figures.family import Family, Given
 from sqlwright.lab.evaluation.figures.linking import Linker, Views
 from sqlwright.lab.evaluation.figures.spending import Latency, Spending

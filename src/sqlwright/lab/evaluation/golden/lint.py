@@ -13,9 +13,7 @@ from sqlwright.candidates import is_empty_answer, same_result
 from sqlwright.caveats import Look, examined
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.lab.datasets.example import Dataset, Example
-from sqlwright.lab.evaluation.error_classes.classify import read_both
-from sqlwright.lab.evaluation.error_classes.doubt import gold_doubts
-from sqlwright.lab.evaluation.error_classes.results import from_results
+from sqlwright.lab.evaluation.error_classes.classify import from_results, gold_doubts, read_both
 from sqlwright.lab.evaluation.rules.rule import Rule, find_rule
 from sqlwright.lab.evaluation.scoring import GENEROUS, TOO_LARGE
 from sqlwright.lab.evaluation.shards import in_order

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
-from sqlwright.lab.evaluation.error_classes.figures import main_class
 from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.pages.estimates import mapping, number_of
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.answer import hidden_rows

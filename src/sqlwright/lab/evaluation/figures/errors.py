@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any
+from typing import ClassVar
 
 from sqlwright.lab.evaluation.error_classes.classes import CLASSES
 from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.figures.family import Given
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.records import Record
 
@@ -14,15 +15,17 @@ SPLIT = ("right", "not_chosen", "none_right", "gold_doubtful")
 """CHASE-SQL's figure 5. A doubtful gold query goes before all else."""
 
 
-class WrongAnswers:
-    """Takes a run's records one after another and counts.
+class Errors:
+    """Classes and origins of wrong answers.
 
     Classes and origins are shares of the wrong answers that were looked at; the split is of all
     questions, those whose gold query doesn't run included.
     """
 
-    def __init__(self, rule: str) -> None:
-        self._rule = rule
+    of_all: ClassVar[bool] = True
+
+    def __init__(self, given: Given) -> None:
+        del given
         self._total = self._wrong = self._classed = 0
         self._splits: Counter[str] = Counter()
         self._main: Counter[str] = Counter()
@@ -30,10 +33,9 @@ class WrongAnswers:
         self._origins: Counter[tuple[str, str]] = Counter()
         self._kinds: dict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record, right: bool) -> None:
         """Take a record in."""
         self._total += 1
-        right = record.right(self._rule)
         self._splits[_split(record, right)] += 1
         if right or record.status == "gold":
             return
@@ -49,10 +51,10 @@ class WrongAnswers:
         self._origins[kind, record.origin.get("step", "")] += 1
         self._kinds[main][kind] += 1
 
-    def figures(self) -> dict[str, Any]:
-        """The figures; nothing more is taken in after it."""
+    def result(self) -> dict[str, object]:
+        """The figures."""
         classed = self._classed
-        return {
+        told = {
             "wrong": self._wrong,
             "classed": classed,
             "split": {name: _share(self._splits[name], self._total) for name in SPLIT},
@@ -74,6 +76,7 @@ class WrongAnswers:
                 if self._main[name]
             },
         }
+        return {"errors": told}
 
 
 def main_class(record: Record) -> str:

@@ -1,1 +1,0 @@
-"""Differences between a query and gold, as findings."""

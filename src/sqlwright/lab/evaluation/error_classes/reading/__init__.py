@@ -1,1 +1,0 @@
-"""A query told so that equal things are equal however they are written."""
