@@ -43,15 +43,10 @@ class Dialect:
     one first: `orders` and `public.orders` may be two tables there."""
     catalogs: tuple[str, ...] = ()
     """Namespaces of the engine's own tables, folded: no query may read them."""
-    strict_groups: bool = True
-    """A column beside aggregates has to be grouped by."""
     integer_division: bool = True
     """1 / 2 is 0."""
-    like_ignores_case: bool = False
     nulls: Nulls = "small"
     """Place of NULL in an order: as the least value, the greatest one, or always last."""
-    dates_are_typed: bool = True
-    """Columns of dates hold dates, not texts, and compare with dates alone."""
     plan: str = ""
     """Words before a query that ask for its plan, nothing of which runs."""
 
@@ -76,8 +71,7 @@ class Dialect:
 
 
 SQLITE = Dialect(
-    "sqlite", "SQLite", "sqlite", namespace="main", has_one_usual=True, strict_groups=False,
-    like_ignores_case=True, dates_are_typed=False, plan="EXPLAIN QUERY PLAN",
+    "sqlite", "SQLite", "sqlite", namespace="main", has_one_usual=True, plan="EXPLAIN QUERY PLAN",
 )  # fmt: skip
 POSTGRES = Dialect(
     "postgres", "PostgreSQL", "postgres", case="lower", namespace="public",
@@ -92,11 +86,11 @@ DUCKDB = Dialect(
 MYSQL = Dialect(
     "mysql", "MySQL", "mysql", ("`", "`"),
     catalogs=("mysql", "information_schema", "performance_schema", "sys"), integer_division=False,
-    like_ignores_case=True, plan="EXPLAIN FORMAT=JSON",
+    plan="EXPLAIN FORMAT=JSON",
 )  # fmt: skip
 MARIADB = Dialect(
     "mariadb", "MariaDB", "mysql", ("`", "`"),
-    catalogs=MYSQL.catalogs, integer_division=False, like_ignores_case=True,
+    catalogs=MYSQL.catalogs, integer_division=False,
     plan="EXPLAIN FORMAT=JSON",
 )  # fmt: skip
 

@@ -55,7 +55,6 @@ def test_schema(shop: Shop, database: MysqlDatabase) -> None:
     assert view is not None
     assert view.kind == "view"
     assert "people" in view.definition
-    assert database.row_counts() == {"order lines": 3, "people": 2, "secret": 0}
     assert (database.size() or 0) > 0
 
 
@@ -110,7 +109,7 @@ def test_a_table_made_later_is_found(
     after = database.fingerprint()
     assert after != before
     assert database.table_marks(database.schema()) != marks
-    database._named_at = float("-inf")  # as if time had passed
+    database._known = (0.0, database._known[1]) if database._known else None  # long ago
     shop.server.run("CREATE TABLE later (c INT)", name)
     assert database.execute("SELECT COUNT(*) FROM later", Run()).rows == ((0,),)
     assert database.fingerprint() != after

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import sys
-import time
 from collections.abc import Collection, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any
@@ -17,9 +16,9 @@ from sqlwright.boundary.accepted import is_accepted
 from sqlwright.database.address import Address, split_url
 from sqlwright.database.failures import READ_FAILURES, read_failure
 from sqlwright.database.functions import no_functions, stored_functions
-from sqlwright.database.guarded import SCHEMA_SECONDS, named_tables
 from sqlwright.database.plain_address import FILE_SCHEMES, SERVER_SCHEMES
-from sqlwright.database.served import ServedDatabase
+from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.served import ServedDatabase, Told
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable
@@ -27,9 +26,7 @@ from sqlwright.protocols import Limits, RowReader
 from sqlwright.schema import Column, ForeignKey, Schema, Table, fold_name
 from sqlwright.sql.declared_types import standard_type
 from sqlwright.sql.dialects import dialect_named
-from sqlwright.sql.guard import check_query
 from sqlwright.sql.guards.rules import NOTHING_OWN, Own, rules_of
-from sqlwright.sql.tree import StopReading
 from sqlwright.types.functions import OwnFunction
 
 # Functions of the database's own that a setting names, as far as an engine tells them.
@@ -82,8 +79,6 @@ INTROSPECT = "sqlwright:schema"
 """As `connection.INTROSPECT`, which can't be imported without SQLAlchemy."""
 START_SECONDS = 60.0
 """Seconds that opening may take; some drivers bring a whole engine."""
-NAMES_SECONDS = 60.0
-"""Seconds for which the names of tables are known; a query after that has them read again."""
 DRIVER_BYTES = 2 * 1024 * 1024 * 1024
 """Memory that a driver's own libraries may take, besides that of a query."""
 _DIALECTS = {
@@ -110,10 +105,11 @@ class _Singly(Pool):
         pass
 
 
-class SqlalchemyDatabase(ServedDatabase):
+class SqlalchemyDatabase(ServedDatabase[Told]):
     """`protocols.Database` by a SQLAlchemy dialect. All methods may be called from any thread."""
 
     estimates = False
+    known_seconds = 60.0
     hint = "Check the URL, that the server runs, and that the driver of its dialect is installed."
 
     def __init__(
@@ -124,10 +120,17 @@ class SqlalchemyDatabase(ServedDatabase):
         *,
         accepted: bool | None = None,
     ) -> None:
-        """`functions` of its own may be called. `accepted`: somebody says that the
-        login can only read; by default as kept for the identity. Raises DatabaseUnavailable and
-        ConfigError."""
-        self.check_address(address)
+        """`accepted`: somebody says that the login can only read; by default as kept for the
+        identity. Raises DatabaseUnavailable and ConfigError."""
+        self._accepted = accepted
+        self._functions: tuple[OwnFunction, ...] = ()
+        self._own = NOTHING_OWN
+        self._unread: tuple[tuple[str, str], ...] = ()
+        """Names of tables and namespaces and notes on what couldn't be read of them."""
+        super().__init__(address, tables, functions, _Singly(lambda: self._request(Limits())))
+
+    def _prepare(self, address: Address) -> None:
+        accepted = self._accepted
         if not (is_accepted(address.identity) if accepted is None else accepted):
             raise ConfigError(
                 f"{address.url}: nothing but the login itself is sure to keep this engine from "
@@ -135,35 +138,17 @@ class SqlalchemyDatabase(ServedDatabase):
                 hint="Make a login that can only read, then say so once: "
                 f"sqlwright ask {address.url} --accept-login",
             )
+        self._open_seconds = START_SECONDS
         self._dialect = _dialect_of(address)
         self._libraries = ("sqlalchemy", *_folders())
         self._environment = {
             name: value for name, value in os.environ.items() if name.startswith(_KEPT)
         }
-        self._known: tuple[float, Schema, str] | None = None
-        """When the schema was read, the schema, and the usual namespace."""
-        self._unread: tuple[tuple[str, str], ...] = ()
-        """Tables' names and notes on what couldn't be read of them."""
-        self._functions: tuple[OwnFunction, ...] = ()
-        self._own = NOTHING_OWN
-        super().__init__(address, _Singly(lambda: self._request(Limits())))
-        try:
-            if tables is not None:
-                self._tables = named_tables(tables, self._whole(START_SECONDS), self.url)
-            if functions:
-                self._functions, self._own = self._named_functions(functions)
-        except BaseException:
-            self.close()
-            raise
 
-    @classmethod
-    def at(
-        cls,
-        address: Address,
-        tables: Collection[str] | None = None,
-        functions: Collection[str] = (),
-    ) -> SqlalchemyDatabase:
-        return cls(address, tables, functions)
+    def _begin(self, functions: Collection[str]) -> None:
+        if functions:
+            self._functions, self._own = self._named_functions(functions)
+            self._known = None  # without them
 
     @classmethod
     def check_address(cls, address: Address) -> None:
@@ -199,8 +184,7 @@ class SqlalchemyDatabase(ServedDatabase):
     def schema(self, *, seconds: float = START_SECONDS) -> Schema:
         """Tables, views, columns and keys that the inspector tells, read afresh. Raises
         DatabaseUnavailable."""
-        schema = self._whole(max(seconds, START_SECONDS))
-        return schema if self._tables is None else schema.only(self._tables)
+        return super().schema(seconds=max(seconds, START_SECONDS))
 
     def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
         """Notes on tables that are left out and on what the engine failed to tell of others."""
@@ -213,46 +197,25 @@ class SqlalchemyDatabase(ServedDatabase):
         """Empty: no engine is known well enough."""
         return ""
 
-    def _whole(self, seconds: float, stop: StopReading | None = None) -> Schema:
-        rows = self._read(lambda reader: list(reader.rows(INTROSPECT)), seconds, stop)
-        told = [json.loads(str(row[0])) for row in rows]
+    def _look(self, reader: DatabaseReader) -> Told:
+        told = [json.loads(str(row[0])) for row in reader.rows(INTROSPECT)]
         tables = tuple(_table(one, self._dialect) for one in told if one["columns"])
         names = {(table.namespace, table.own_name): table.name for table in tables}
         usual = next((str(one["usual"]) for one in told if one["name"]), "")
         schema = Schema(self._address.name, tables, tuple(_keys(told, names)), self._dialect)
         with self._lock:
-            self._known = (time.monotonic(), schema, usual)
             self._unread = tuple(unread_notes(told))
-        return schema
+        return Told(schema, self._own, usual, columns_count=True)
 
     def _named_functions(self, names: Collection[str]) -> tuple[tuple[OwnFunction, ...], Own]:
         """Functions by their names. Raises ConfigError."""
-        if self._known is None:
-            self._whole(START_SECONDS)
-        assert self._known is not None
-        usual = self._known[2]
+        usual = self._read_known(START_SECONDS).usual
         try:
             with self.reader(seconds=START_SECONDS) as connection:
                 return named_functions(connection, names, self._dialect, usual, self.url)
         except READ_FAILURES as error:
             why = f"this engine doesn't tell its own functions ({read_failure(error).message})"
             raise no_functions(self.url, why) from None
-
-    def _check(self, sql: str, stop: StopReading | None) -> None:
-        with self._lock:
-            known = self._known
-        if known is None or time.monotonic() - known[0] > NAMES_SECONDS:
-            self._whole(SCHEMA_SECONDS, stop)
-            with self._lock:
-                known = self._known
-        assert known is not None
-        _, schema, usual = known
-        tables = [one for one in schema.tables if self._tables is None or one.name in self._tables]
-        named = {one.name for one in tables}
-        if usual:
-            named |= {f"{usual}.{one.name}" for one in tables if not one.namespace}
-        columns = {column.name for one in tables for column in one.columns}
-        check_query(sql, self._dialect, readable=named, columns=columns, own=self._own, stop=stop)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         request = self._limited(limits)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -12,13 +11,14 @@ from typing import Any, ClassVar
 
 from sqlwright.database.address import Address
 from sqlwright.database.functions import stored_functions
-from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights, named_tables
+from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights
 from sqlwright.database.mysql import LOOSELY
 from sqlwright.database.mysql.introspect import Server, places, read_schema, read_server
 from sqlwright.database.mysql.marks import RECENT_SECONDS, Changes, read_changes
 from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
-from sqlwright.database.served import ServedDatabase
+from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.served import ServedDatabase, Told
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import Stop
 from sqlwright.errors import DatabaseUnavailable
@@ -26,10 +26,8 @@ from sqlwright.protocols import Limits, RowReader, Run
 from sqlwright.schema import ColumnRef, Schema, fold_name
 from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.facts import QueryFacts, SelectFacts
-from sqlwright.sql.guard import check_query
-from sqlwright.sql.guards.rules import NOTHING_OWN, Own, Readable
+from sqlwright.sql.guards.rules import NOTHING_OWN, Own
 from sqlwright.sql.reading import read_facts
-from sqlwright.sql.tokens import UnreadableQuery
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ExecutionResult
 from sqlwright.types.functions import OwnFunction
@@ -183,22 +181,13 @@ def _one_value(select: SelectFacts, facts: QueryFacts, place: int, schema: Schem
 GRACE_SECONDS = 0.4
 """Seconds in which the server may stop a query that is interrupted, before the process is killed;
 the server's own limit ends what a killed process leaves."""
-NAMES_SECONDS = 1.0
-"""Names of tables that are younger than this aren't read again for a query that names another."""
-_SETTLE_SECONDS = 0.2
-"""Seconds between two looks at whether the second of the last change has passed."""
 _SIZE = """
     SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES
     WHERE TABLE_SCHEMA IN ({places}) AND TABLE_TYPE = 'BASE TABLE'
 """
-_COUNTS = """
-    SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_ROWS FROM information_schema.TABLES
-    WHERE TABLE_SCHEMA IN ({places}) AND TABLE_ROWS IS NOT NULL
-        AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED')
-"""
 
 
-class MysqlDatabase(ServedDatabase):
+class MysqlDatabase(ServedDatabase[Told]):
     """`protocols.Database` over one server. All methods may be called from any thread."""
 
     hints: ClassVar[Mapping[ErrorCause, str]] = {
@@ -218,47 +207,25 @@ class MysqlDatabase(ServedDatabase):
     }
     hint = "Check that the server runs, and the host, port, user, password and database of the URL."
 
-    def __init__(
-        self,
-        address: Address,
-        tables: Collection[str] | None = None,
-        functions: Collection[str] = (),
-    ) -> None:
-        """With `tables` the tree check refuses all others; of stored functions it lets `functions`
-        pass. Raises DatabaseUnavailable and ConfigError."""
-        self.check_address(address)
+    look_seconds = 1.0
+
+    def _prepare(self, address: Address) -> None:
         self._options = options_of(address)
-        self._read_last = Schema("", ())
-        self._named_at = float("-inf")
         self._functions: tuple[OwnFunction, ...] = ()
         self._own = NOTHING_OWN
-        super().__init__(address)
         self._open_seconds = self._options.seconds
         self.ignored = self._options.ignored
-        try:
-            named, others = self._options.database, self._options.databases
-            self._server = self._read(lambda reader: read_server(reader, named, others))
-            server = self._server
-            stored = self._read(lambda reader: stored_names(reader, server))
-            if functions:
-                self._functions, self._own = self._read(
-                    lambda reader: named_routines(reader, functions, server, self.url)
-                )
-            self._own = replace(self._own, others=stored)
-            if tables is not None:
-                self._tables = named_tables(tables, self._whole(SCHEMA_SECONDS), self.url)
-        except BaseException:
-            self.close()
-            raise
 
-    @classmethod
-    def at(
-        cls,
-        address: Address,
-        tables: Collection[str] | None = None,
-        functions: Collection[str] = (),
-    ) -> MysqlDatabase:
-        return cls(address, tables, functions)
+    def _begin(self, functions: Collection[str]) -> None:
+        named, others = self._options.database, self._options.databases
+        self._server = self._read(lambda reader: read_server(reader, named, others))
+        server = self._server
+        stored = self._read(lambda reader: stored_names(reader, server))
+        if functions:
+            self._functions, self._own = self._read(
+                lambda reader: named_routines(reader, functions, server, self.url)
+            )
+        self._own = replace(self._own, others=stored)
 
     @classmethod
     def check_address(cls, address: Address) -> None:
@@ -275,21 +242,9 @@ class MysqlDatabase(ServedDatabase):
         """`mysql` or `mariadb`, as the server says."""
         return self._server.dialect
 
-    def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
-        """Tables, views, columns, keys and comments that the login may select, read afresh. Raises
-        DatabaseUnavailable, also when that takes longer than so many seconds."""
-        schema = self._whole(seconds)
-        return schema if self._tables is None else schema.only(self._tables)
-
     @property
     def functions(self) -> tuple[OwnFunction, ...]:
         return self._functions
-
-    def row_counts(self) -> Mapping[str, int]:
-        """About how many rows each table has, as the server keeps it. Raises
-        DatabaseUnavailable."""
-        found = {self._name(base, table): int(str(n)) for base, table, n in self._rows(_COUNTS)}
-        return {n: rows for n, rows in found.items() if self._tables is None or n in self._tables}
 
     def table_marks(
         self, schema: Schema, stop: StopReading | None = None
@@ -324,10 +279,7 @@ class MysqlDatabase(ServedDatabase):
     def settle(self, stop: StopReading, *, kept: bool) -> None:
         """Wait until the second of the last change has passed, a few at most."""
         del kept  # what is read now is kept under the time of its last change
-        until = time.monotonic() + RECENT_SECONDS + 2
-        while self._changes().passing and time.monotonic() < until:
-            stop()
-            time.sleep(_SETTLE_SECONDS)
+        self._wait(lambda: not self._changes().passing, RECENT_SECONDS + 2, stop)
 
     def _changes(self) -> Changes:
         return self._read(lambda reader: read_changes(reader, self._server), SCHEMA_SECONDS)
@@ -340,48 +292,23 @@ class MysqlDatabase(ServedDatabase):
             return None
         return None if size is None else int(str(size))
 
-    def _rows(self, sql: str, parameters: tuple[str, ...] | None = None) -> list[tuple[Any, ...]]:
-        databases = self._server.databases if parameters is None else parameters
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        databases = self._server.databases
         filled = sql.format(places=places(databases) or "NULL")
         return self._read(lambda reader: list(reader.rows(filled, databases)), SCHEMA_SECONDS)
 
     def _name(self, base: object, table: object) -> str:
         return str(table) if base == self._server.usual else f"{base}.{table}"
 
-    def _whole(self, seconds: float, stop: StopReading | None = None) -> Schema:
-        name, server = self._address.name, self._server
-        schema = self._read(lambda reader: read_schema(reader, name, server), seconds, stop)
-        with self._lock:
-            self._read_last = schema
-            self._named_at = time.monotonic()
-        return schema
-
-    def _check(self, sql: str, stop: StopReading | None) -> None:
-        readable = self._readable(float("inf"), stop)
-        try:
-            check_query(sql, self.dialect, readable=readable, own=self._own, stop=stop)
-        except UnreadableQuery as error:
-            newer = self._readable(NAMES_SECONDS, stop)
-            if error.cause != "unknown_table" or newer == readable:
-                raise
-            check_query(sql, self.dialect, readable=newer, own=self._own, stop=stop)
-
-    def _readable(self, age: float, stop: StopReading | None) -> Readable:
-        """Names of the tables that may be read, no older than that."""
-        with self._lock:
-            schema, read = self._read_last, self._named_at
-        if time.monotonic() - read > age or not schema.tables:
-            schema = self._whole(SCHEMA_SECONDS, stop)
-        listed = self._tables
-        return frozenset(
-            table.path for table in schema.tables if listed is None or table.name in listed
-        )
+    def _look(self, reader: DatabaseReader) -> Told:
+        return Told(read_schema(reader, self._address.name, self._server), self._own)
 
     def _run(self, what: Mapping[str, str], limits: Limits, stop: Stop) -> ExecutionResult:
         sql = what["sql"]
         if self.dialect == "mariadb" and not what["explain"] and "group" in sql.lower():
-            facts = read_facts(sql, self._read_last)
-            if facts is not None and is_determined(facts, self._read_last):
+            schema = self._known_now().schema
+            facts = read_facts(sql, schema)
+            if facts is not None and is_determined(facts, schema):
                 what = {**what, "explain": LOOSELY}
         return super()._run(what, limits, stop)
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from sqlwright.database.address import SEARCH_PATHS, Address, search_path, split_url
 from sqlwright.database.functions import Name, stored_functions
-from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights, named_tables
+from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights
 from sqlwright.database.postgres.functions import stored
 from sqlwright.database.postgres.introspect import Known, read_called, read_known
 from sqlwright.database.postgres.login import read_login
@@ -20,11 +20,9 @@ from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.served import OPEN_SECONDS, ServedDatabase
 from sqlwright.database.workers.engine import Place
-from sqlwright.database.workers.pool import Pool
-from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
+from sqlwright.errors import ConfigError, DatabaseUnavailable
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
-from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
 from sqlwright.types.functions import OwnFunction
@@ -144,10 +142,6 @@ _HINTS: Mapping[ErrorCause, str] = {
 }
 GRACE_SECONDS = 0.4
 """Seconds that the server may take to stop a query before the worker is killed."""
-_LOOK_SECONDS = 5.0
-"""Seconds after which a query that is refused is reason to read the schema again."""
-_SETTLE_SECONDS = 0.2
-"""Seconds between two looks at whether counts may be on their way."""
 _LIBRARIES = ("psycopg", "psycopg_binary", "psycopg_c", "typing_extensions")
 _EXPLAIN_LIMITS = Limits(seconds=5.0, cell_bytes=8 * 1024 * 1024)
 _SIZE = """
@@ -158,26 +152,15 @@ _SIZE = """
 """
 
 
-class PostgresDatabase(ServedDatabase):
-    """`protocols.Database` on a server. All methods may be called from any thread."""
+class PostgresDatabase(ServedDatabase[Known]):
+    """`protocols.Database` on a server. All methods may be called from any thread. With a list of
+    tables a view that reads one which may not be read is a ConfigError."""
 
     hints = _HINTS
     hint = "Check that the server is running and admits this login."
+    look_seconds = 5.0
 
-    def __init__(
-        self,
-        address: Address,
-        tables: Collection[str] | None = None,
-        pool: Pool | None = None,
-        *,
-        functions: Collection[str] = (),
-    ) -> None:
-        """With `tables` nothing but these tables and views is known of or can be asked about; with
-        `pool` its workers run the queries; `functions` of its own may be called. Raises
-        DatabaseUnavailable, and ConfigError for a table or function that isn't there and for a view
-        that reads a table that may not be read."""
-        self.check_address(address)
-        self._known: tuple[float, Known] | None = None
+    def _prepare(self, address: Address) -> None:
         self._opening = opening_of(address)
         self._place = Place(
             "postgres",
@@ -186,30 +169,15 @@ class PostgresDatabase(ServedDatabase):
             grace=GRACE_SECONDS,
         )
         self._functions: tuple[Name, ...] = ()
-        super().__init__(address, pool)
         self._open_seconds = open_seconds(address)
         self.ignored = tuple(divided(address)[1])
-        try:
-            if functions:
-                there, usual = self._read(stored)
-                self._functions = stored_functions(functions, there, usual, self.url)
-            if tables is None:
-                with self.reader(seconds=self._open_seconds):
-                    pass
-            else:
-                self._tables = self._named(tables)
-        except BaseException:
-            self.close()
-            raise
 
-    @classmethod
-    def at(
-        cls,
-        address: Address,
-        tables: Collection[str] | None = None,
-        functions: Collection[str] = (),
-    ) -> PostgresDatabase:
-        return cls(address, tables, functions=functions)
+    def _begin(self, functions: Collection[str]) -> None:
+        if functions:
+            there, usual = self._read(stored)
+            self._functions = stored_functions(functions, there, usual, self.url)
+        with self.reader(seconds=self._open_seconds):
+            pass
 
     @classmethod
     def check_address(cls, address: Address) -> None:
@@ -224,18 +192,9 @@ class PostgresDatabase(ServedDatabase):
     def dialect(self) -> str:
         return "postgres"
 
-    def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
-        """Tables, views, columns and declared keys that the login may read, read afresh. Raises
-        DatabaseUnavailable, also when that takes longer than so many seconds."""
-        return self._read_known(min(seconds, SCHEMA_SECONDS)).schema
-
     @property
     def functions(self) -> tuple[OwnFunction, ...]:
         return self._known_now().functions.named if self._functions else ()
-
-    def row_counts(self) -> Mapping[str, int]:
-        """About how many rows each table has, where the server has counted."""
-        return self._known_now().rows
 
     def rights(self) -> LoginRights:
         """The rights of the login besides reading. Raises DatabaseUnavailable."""
@@ -261,12 +220,8 @@ class PostgresDatabase(ServedDatabase):
     def settle(self, stop: StopReading, *, kept: bool) -> None:
         """Wait until no session holds back counts, at most as long as one that rests does. Where
         nothing is kept there is no need: what comes late changes the marks of now."""
-        if not kept:
-            return
-        until = time.monotonic() + LAG_SECONDS
-        while not self._read(settled) and time.monotonic() < until:
-            stop()
-            time.sleep(_SETTLE_SECONDS)
+        if kept:
+            self._wait(lambda: self._read(settled), LAG_SECONDS, stop)
 
     def size(self) -> int | None:
         """Bytes of all tables, indexes not included."""
@@ -294,39 +249,13 @@ class PostgresDatabase(ServedDatabase):
             raise
         return reader
 
-    def _check(self, sql: str, stop: StopReading | None) -> None:
-        looked = self._known is None or time.monotonic() - self._known[0] < _LOOK_SECONDS
-        try:
-            self._check_known(sql, stop, self._known_now(stop))
-        except UnsafeQuery:
-            if looked:
-                raise
-            self._check_known(sql, stop, self._read_known(SCHEMA_SECONDS, stop))
-
-    def _check_known(self, sql: str, stop: StopReading | None, known: Known) -> None:
-        check_query(
-            sql, self.dialect, readable=known.readable, own=known.own, columns=known.columns,
-            stop=stop,
-        )  # fmt: skip
-
-    def _known_now(self, stop: StopReading | None = None) -> Known:
-        known = self._known
-        return self._read_known(SCHEMA_SECONDS, stop) if known is None else known[1]
-
-    def _read_known(self, seconds: float, stop: StopReading | None = None) -> Known:
-        known = self._read(lambda reader: read_known(reader, self._functions), seconds, stop)
-        if self._tables is not None:
-            known = known.only(self._tables)
-        before, self._known = self._known, (time.monotonic(), known)
-        if before is not None and (before[1].schema, before[1].own) != (known.schema, known.own):
-            with self._lock:
-                self._checked.clear()
-        return known
+    def _look(self, reader: DatabaseReader) -> Known:
+        return read_known(reader, self._functions)
 
     def _named(self, tables: Collection[str]) -> tuple[str, ...]:
         """Tables by their names in the schema. Raises ConfigError."""
         known = self._read_known(SCHEMA_SECONDS)
-        named = named_tables(tables, known.schema, self.url)
+        named = super()._named(tables)
         called = self._read(lambda reader: read_called(reader, self._functions))
         for name in named:
             hidden, refused = known.hidden(name, named), f"{name} can't be among the tables"

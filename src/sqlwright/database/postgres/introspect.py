@@ -24,10 +24,10 @@ from sqlwright.sql.guards.rules import Own, rules_of
 LONGEST_DEFINITION = 4_000
 """Characters of a view's query that is kept; a longer one isn't, since half of one misleads."""
 _READABLE = """
-    SELECT c.oid, c.relname, c.relkind, c.reltuples, n.nspname, c.whole,
+    SELECT c.oid, c.relname, c.relkind, n.nspname, c.whole,
         n.nspname = pg_catalog.current_schema() AND pg_catalog.pg_table_is_visible(c.oid) AS usual
     FROM (
-        SELECT oid, relname, relkind, reltuples, relnamespace,
+        SELECT oid, relname, relkind, relnamespace,
             pg_catalog.has_table_privilege(oid, 'SELECT') AS whole
         FROM pg_catalog.pg_class
         WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
@@ -46,7 +46,7 @@ _READABLE = """
 """
 _TABLES = f"""
     WITH r AS MATERIALIZED ({_READABLE})
-    SELECT r.oid::int8, r.nspname, r.relname, r.relkind, r.usual, r.reltuples, d.description,
+    SELECT r.oid::int8, r.nspname, r.relname, r.relkind, r.usual, d.description,
         CASE WHEN r.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(r.oid, true) END,
         pg_catalog.current_schema(), pg_catalog.current_database()
     FROM r LEFT JOIN pg_catalog.pg_description d ON d.objoid = r.oid AND d.objsubid = 0
@@ -116,8 +116,6 @@ class Known:
     """The schema, and what the server tells beside it."""
 
     schema: Schema
-    rows: Mapping[str, int]
-    """About how many rows each table has, where the server knows."""
     viewed: Mapping[str, frozenset[str]]
     """The tables that each view reads, and that inherit from each table, since it shows their rows,
     by their names in the schema; an empty name for others."""
@@ -164,7 +162,6 @@ class Known:
                 schema.foreign_keys,
                 schema.dialect,
             ),
-            {name: count for name, count in self.rows.items() if name in names},
             self.viewed,
             self.usual,
             self.functions,
@@ -180,15 +177,12 @@ def read_known(connection: DatabaseReader, named: Collection[Name] = ()) -> Know
     keys = _rows(connection, _KEYS)
     primary = {relation: numbers for kind, relation, _, numbers, _ in keys if kind == "p"}
     tables: dict[int, Table] = {}
-    rows: dict[str, int] = {}
     names: set[str] = set()
-    for oid, namespace, own, kind, usual, count, description, definition, *_ in listed:
+    for oid, namespace, own, kind, usual, description, definition, *_ in listed:
         name = str(own) if usual else f"{namespace!s}.{own!s}"
         if name in names or not columns[oid]:  # "a.b" may be one table's name and two
             continue
         names.add(name)
-        if isinstance(count, float) and count >= 0 and kind != "v":
-            rows[name] = int(count)
         text = str(definition or "").strip().removesuffix(";")
         tables[oid] = Table(
             name=name,
@@ -206,7 +200,7 @@ def read_known(connection: DatabaseReader, named: Collection[Name] = ()) -> Know
     schema = Schema(str(name), shown, found, "postgres")
     enums = {table.name: frozenset(enumerations[oid]) for oid, table in tables.items()}
     functions = read_functions(connection, named)
-    return Known(schema, rows, viewed, str(usual or ""), functions, enums)
+    return Known(schema, viewed, str(usual or ""), functions, enums)
 
 
 def read_called(connection: DatabaseReader, named: Collection[Name]) -> dict[str, str]:
