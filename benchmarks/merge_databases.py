@@ -39,8 +39,8 @@ from sqlwright.lab.datasets.selection import Selection
 from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ForeignKey, Schema, Table, fold_name
-from sqlwright.sql.rewriting import rename_tables
 from sqlwright.sql.tokens import quote_name
+from sqlwright.sql.tree import node_text, query_tree
 from sqlwright.types import ExecutionResult
 
 NAME = "merged"
@@ -103,6 +103,31 @@ class StoredSource:
             at += page
             if len(result.rows) < page:
                 return
+
+
+def rename_tables(sql: str, names: Mapping[str, str], dialect: str = "sqlite") -> str | None:
+    """The query with tables' new names by their old ones, each under its old name as an alias where
+    it has no other, so that the columns' qualifiers hold; the text itself where none is renamed,
+    None where it can't be read as a query."""
+    from sqlglot import exp
+
+    tree = query_tree(sql, dialect)
+    if tree is None:
+        return None
+    changed = tree.copy()
+    new = {fold_name(old): name for old, name in names.items() if old != name}
+    own = {fold_name(cte.alias) for cte in changed.find_all(exp.CTE)}
+    renamed = False
+    for node in changed.find_all(exp.Table):
+        old = node.name
+        name = new.get(fold_name(old))
+        if name is None or fold_name(old) in own or not isinstance(node.this, exp.Identifier):
+            continue
+        if not node.alias:
+            node.set("alias", exp.TableAlias(this=exp.to_identifier(old, quoted=True)))
+        node.set("this", exp.to_identifier(name, quoted=True))
+        renamed = True
+    return node_text(changed, dialect) if renamed else sql
 
 
 def add_database(

@@ -8,13 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from benchmarks.merge_databases import merge
+from benchmarks.merge_databases import merge, rename_tables
 
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.datasets.spider import load_spider
-from sqlwright.sql.rewriting import rename_tables
 
 SHOP = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL);

@@ -22,7 +22,7 @@ from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.lab.evaluation import json_lines, records
-from sqlwright.lab.evaluation.folder.lock import locked
+from sqlwright.lab.evaluation.files import locked
 from sqlwright.lab.evaluation.folder.merging import merge_runs
 from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.lab.evaluation.shards import Shard, in_order

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from benchmarks.merge_databases import rename_tables
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form.read.sql import read_sql
@@ -27,7 +28,6 @@ from sqlwright.sql.reading import (
     tables_used,
     varies_by_itself,
 )
-from sqlwright.sql.rewriting import rename_tables
 from sqlwright.sql.shape.tree import shaped_tree
 from sqlwright.sql.tied import cuts, ranked, settled_groups, settled_order, with_equal_rows
 

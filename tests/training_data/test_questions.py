@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 from training.databases import build, names
+from training.embedded.split import load_split
 from training.export import UNANSWERABLE
 from training.parts import PROBABILITIES, SET_APART, part_of
 from training.questions import AGREEMENT, FOLDER, agree, load, questions_file, rows_of, settled
-
-from sqlwright.lab.datasets.spider import load_split
 
 DATA = os.environ.get("SQLWRIGHT_DATA")
 FILES = sorted(FOLDER.rglob("*.jsonl"))

@@ -23,6 +23,7 @@ from sqlwright.database import open_database
 from sqlwright.database.address import parse_address, whole_address
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.files import write_whole
 from sqlwright.lab.evaluation.golden.adding import (
     NewQuestion,
     add_question,
@@ -32,7 +33,6 @@ from sqlwright.lab.evaluation.golden.adding import (
 from sqlwright.lab.evaluation.golden.baseline import taken, write_baseline
 from sqlwright.lab.evaluation.golden.gate import Checked, Gate, junit_xml
 from sqlwright.lab.evaluation.golden.lint import RULES, Fault, Lint
-from sqlwright.lab.evaluation.golden.writing import write_whole
 from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Limits
 from sqlwright.settings.values import Settings

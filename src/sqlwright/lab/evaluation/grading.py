@@ -11,9 +11,6 @@ from sqlwright.sql.calculations import calculations
 from sqlwright.sql.facts import AggregateCall, Comparison, OrderKey, QueryFacts, Term
 from sqlwright.sql.reading import read_facts
 
-GRADES = ("easy", "medium", "hard", "extra")
-"""The grades, the easiest first."""
-
 
 def hardness(facts: QueryFacts | None) -> str:
     """The grade of a query; empty where it couldn't be read.

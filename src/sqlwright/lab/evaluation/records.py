@@ -1,16 +1,21 @@
-"""Records of a run's questions: one JSON object a line, appended as they are scored."""
+"""Records of a run's questions: one JSON object a line, appended as they are scored; and traces."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.home import make_private
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation import json_lines
+from sqlwright.lab.evaluation.files import whole_file
 
 PREDICTIONS = "predictions.jsonl"
 REMEDY = "Start a new run folder, or remove that line."
@@ -150,3 +155,79 @@ def placed_rows(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     path = folder / PREDICTIONS
     if path.exists():
         yield from json_lines.placed_rows(path, what="a record", remedy=REMEDY)
+
+
+class KeptRecords:
+    """The file of a folder's records. One process writes it at a time (`lock.locked`)."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read which questions have a record. Raises DatasetError for a line that is none."""
+        self._folder = folder
+        self._path = folder / PREDICTIONS
+        self._places: dict[str, int] = {}
+        for place, row in placed_rows(folder):
+            if not isinstance(row.get("id"), str):
+                raise DatasetError(f"{self._path} has a record without an id")
+            self._places.setdefault(row["id"], place)
+
+    def __contains__(self, question: object) -> bool:
+        return question in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def append(self, record: Record) -> None:
+        """Add one, on disk before this returns."""
+        append(self._folder, record)
+        # Only its being there counts from now on: places are read again where they are needed.
+        self._places[record.id] = -1
+
+    def arrange(self, order: Iterable[str]) -> None:
+        """Put the records in the order of these ids, any others behind them as they stand: copied
+        from place to place into a file aside, which then takes this one's name."""
+        found = KeptRecords(self._folder)
+        places = found._places
+        known = [question for question in order if question in places]
+        listed = set(known)
+        known += [question for question in places if question not in listed]
+        if known == list(places):
+            return
+        with self._path.open("rb") as source, whole_file(self._path) as target:
+            for question in known:
+                source.seek(places[question])
+                target.write(source.readline())
+
+    def at(self, questions: Iterable[str]) -> Iterator[Record | None]:
+        """The record of each of the questions, None where there is none."""
+        places = KeptRecords(self._folder)._places
+        for question in questions:
+            place = places.get(question)
+            found = None if place is None else json_lines.row_at(self._path, place)
+            yield None if found is None else Record(**found)
+
+
+TRACES = "traces"
+
+_ODD = re.compile(r"[^0-9A-Za-z_.-]|^\.")
+
+
+def trace_path(folder: Path, record: Record) -> Path:
+    """The place of the trace of a record's question, if it was kept."""
+    return folder / TRACES / _name(record.db_id) / f"{_name(record.id)}.jsonl"
+
+
+def write_trace(folder: Path, record: Record, trace: str) -> None:
+    """Keep a question's trace; it holds values of the database, so nobody else may read it."""
+    path = trace_path(folder, record)
+    make_private(path.parent)
+    aside = path.with_name(path.name + ".part")
+    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - from a descriptor
+        file.write(trace)
+    aside.replace(path)
+
+
+def _name(text: str) -> str:
+    """A text as the name of a file; another one has another name."""
+    plain = _ODD.sub("_", text)[:100]
+    return plain if plain == text else f"{plain}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"

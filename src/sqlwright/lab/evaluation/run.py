@@ -13,15 +13,12 @@ from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation import records
 from sqlwright.lab.evaluation.executing.executor import Executor, Notice, Plan
 from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.files import locked, write_json
 from sqlwright.lab.evaluation.folder.described import claim, finish, run_rule
-from sqlwright.lab.evaluation.folder.kept import KeptRecords
-from sqlwright.lab.evaluation.folder.lock import locked
 from sqlwright.lab.evaluation.folder.mirror import Mirror
 from sqlwright.lab.evaluation.folder.submission import write_submission
-from sqlwright.lab.evaluation.folder.traces import write_trace
-from sqlwright.lab.evaluation.folder.whole_files import write_json
 from sqlwright.lab.evaluation.metrics.metric import find_metric
-from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.records import KeptRecords, Record, write_trace
 from sqlwright.lab.evaluation.settings import EvaluationSettings
 from sqlwright.lab.evaluation.shards import in_order
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.errors import DatasetError
-from sqlwright.lab.evaluation.folder.whole_files import write_lines
+from sqlwright.lab.evaluation.files import write_lines
 from sqlwright.llm.endpoint import PlainMessage, Role
 
 

@@ -9,7 +9,7 @@ from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.finetune.checks import check_room
 from sqlwright.errors import DatasetError
-from sqlwright.lab.evaluation.folder.whole_files import read_object
+from sqlwright.lab.evaluation.files import read_object
 from sqlwright.llm.vendors.weights_folder import check_weights, weight_bytes
 
 SPARE = 1.2

@@ -19,7 +19,7 @@ from sqlwright.boundary.secrets import mask
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation import json_lines
-from sqlwright.lab.evaluation.folder.whole_files import read_object, write_json, write_lines
+from sqlwright.lab.evaluation.files import read_object, write_json, write_lines
 from sqlwright.lab.evaluation.rules.rule import RULES
 from sqlwright.lab.evaluation.settings import EvaluationSettings
 from sqlwright.llm.options import LlmOptions, ModelOptions

@@ -12,18 +12,16 @@ from typing import Any
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation import json_lines
 from sqlwright.lab.evaluation.figures.summary import summarize
-from sqlwright.lab.evaluation.folder import traces
-from sqlwright.lab.evaluation.folder.described import QUESTIONS, RUN, differing, now, read_questions
-from sqlwright.lab.evaluation.folder.kept import KeptRecords
-from sqlwright.lab.evaluation.folder.lock import locked
-from sqlwright.lab.evaluation.folder.submission import write_submission
-from sqlwright.lab.evaluation.folder.whole_files import (
+from sqlwright.lab.evaluation.files import (
+    locked,
     read_object,
     whole_file,
     write_json,
     write_lines,
 )
-from sqlwright.lab.evaluation.records import PREDICTIONS, stream
+from sqlwright.lab.evaluation.folder.described import QUESTIONS, RUN, differing, now, read_questions
+from sqlwright.lab.evaluation.folder.submission import write_submission
+from sqlwright.lab.evaluation.records import PREDICTIONS, TRACES, KeptRecords, stream
 
 OWN = frozenset({
     "shard", "questions", "started", "ended", "resumed", "jobs", "workers", "executor",
@@ -125,9 +123,9 @@ def _written(parts: Sequence[_Part], folder: Path) -> dict[str, Any]:
     by_database = sorted(questions, key=lambda one: one[2])
     KeptRecords(folder).arrange(question for _, question, _ in by_database)
     for part in parts:
-        kept = part.folder / traces.FOLDER
+        kept = part.folder / TRACES
         if kept.is_dir():
-            shutil.copytree(kept, folder / traces.FOLDER, dirs_exist_ok=True)
+            shutil.copytree(kept, folder / TRACES, dirs_exist_ok=True)
     rule = str(parts[0].run.get("rule", ""))
     summary = summarize(stream(folder), rule, _skipped(parts))
     write_json(folder / "report.json", summary)

@@ -15,10 +15,9 @@ from tempfile import TemporaryDirectory
 from sqlwright.boundary.home import home as default_home
 from sqlwright.boundary.home import make_private
 from sqlwright.boundary.remote_files import RemoteFolder
+from sqlwright.lab.evaluation.files import LOCK
 from sqlwright.lab.evaluation.folder.described import QUESTIONS, RUN
-from sqlwright.lab.evaluation.folder.kept import KeptRecords
-from sqlwright.lab.evaluation.folder.lock import LOCK
-from sqlwright.lab.evaluation.records import PREDICTIONS, stream
+from sqlwright.lab.evaluation.records import PREDICTIONS, KeptRecords, stream
 
 PARTS = "parts/"
 CHECKPOINT_SECONDS = 60.0

@@ -6,10 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from sqlwright.lab.evaluation.files import write_lines
 from sqlwright.lab.evaluation.folder.described import read_questions
-from sqlwright.lab.evaluation.folder.kept import KeptRecords
-from sqlwright.lab.evaluation.folder.whole_files import write_lines
-from sqlwright.lab.evaluation.records import Record
+from sqlwright.lab.evaluation.records import KeptRecords, Record
 from sqlwright.sql.rewriting import one_line
 
 FOLDER = "submission"

@@ -21,7 +21,7 @@ from sqlwright.database.address import parse_address
 from sqlwright.errors import DatasetError, WorkspaceError
 from sqlwright.lab.datasets.example import Expected
 from sqlwright.lab.datasets.reading import FORMATS, read_rows
-from sqlwright.lab.evaluation.golden.writing import write_whole
+from sqlwright.lab.evaluation.files import write_whole
 from sqlwright.presentation.answer import plain, readable
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.running.trace import SHOWN_CHARACTERS, Trace, find_trace, read_trace

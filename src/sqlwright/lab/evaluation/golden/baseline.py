@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, StrictBool, ValidationError
 from sqlwright.candidates import normalized_sql
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation import records
-from sqlwright.lab.evaluation.golden.writing import write_whole
+from sqlwright.lab.evaluation.files import write_whole
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.run import run_rule
 

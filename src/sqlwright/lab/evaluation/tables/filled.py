@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.lab.evaluation import records
-from sqlwright.lab.evaluation.folder.whole_files import read_object
+from sqlwright.lab.evaluation.files import read_object
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.tables.papers import Column, Paper, Row, Table, Unit, data_sets
 from sqlwright.presentation.answer import readable

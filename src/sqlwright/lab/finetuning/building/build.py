@@ -15,7 +15,7 @@ import sqlwright
 from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.datasets.reading import file_digest
-from sqlwright.lab.evaluation.folder.lock import locked
+from sqlwright.lab.evaluation.files import locked
 from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.lab.finetuning.building.fingerprints import Fingerprint, fingerprints

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.datasets.reading import file_digest
-from sqlwright.lab.evaluation.folder.whole_files import read_object, write_json
+from sqlwright.lab.evaluation.files import read_object, write_json
 from sqlwright.lab.finetuning.building.plan import Source
 from sqlwright.lab.finetuning.example import TrainingExample, read_examples, write_examples
 

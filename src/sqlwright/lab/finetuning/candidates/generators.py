@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.errors import DatasetError
-from sqlwright.lab.evaluation.folder.whole_files import read_object
+from sqlwright.lab.evaluation.files import read_object
 
 EMBEDDED = "embedded"
 """Name of the shipped embedded models as a generator."""

@@ -19,7 +19,7 @@ from typing import Any
 from sqlwright.errors import ConfigError, DatabaseUnavailable, DatasetError
 from sqlwright.events import Event, StepStarted
 from sqlwright.lab.datasets.example import Dataset, Example
-from sqlwright.lab.evaluation.folder.lock import locked
+from sqlwright.lab.evaluation.files import locked
 from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.lab.finetuning.candidates.folds import fold_of

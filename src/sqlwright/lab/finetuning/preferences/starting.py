@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlwright.errors import ConfigError
 from sqlwright.lab.datasets.reading import file_digest
-from sqlwright.lab.evaluation.folder.whole_files import read_object
+from sqlwright.lab.evaluation.files import read_object
 from sqlwright.llm.vendors.adapter_folder import CONFIG, WEIGHTS
 
 

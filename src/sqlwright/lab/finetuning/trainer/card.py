@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlwright.lab.evaluation.folder.whole_files import write_lines
+from sqlwright.lab.evaluation.files import write_lines
 from sqlwright.lab.finetuning.trainer.running.record import RunFolder
 
 ENTRIES: Mapping[str, str] = {

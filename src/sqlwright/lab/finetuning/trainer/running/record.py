@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlwright.errors import ConfigError
 from sqlwright.lab.datasets.reading import file_digest
-from sqlwright.lab.evaluation.folder.whole_files import read_object, write_json, write_lines
+from sqlwright.lab.evaluation.files import read_object, write_json, write_lines
 from sqlwright.lab.evaluation.json_lines import line_of, rows
 from sqlwright.lab.finetuning.building.set_folder import SetFolder
 from sqlwright.lab.finetuning.preferences.starting import StartingAdapter
