@@ -65,6 +65,7 @@ class Version:
             **os.environ,
             "PYTHONPATH": str(self.folder / "src"),
             "SQLWRIGHT_HOME": str(self.home),
+            "SQLWRIGHT_PREPARE": "false",  # but by the command that does it
         }
 
     def start(self, arguments: Sequence[str], output: Any) -> subprocess.Popen[bytes]:
@@ -186,21 +187,20 @@ def cold(
 ) -> None:
     """Ask in fresh processes, unprepared and prepared."""
     for version in versions:  # the folders for compiled modules and the files' pages are filled
-        measured(version, ["ask", str(database), questions[0], "--json", "--no-prepare"])
+        measured(version, ["ask", str(database), questions[0], "--json"])
     for state in ("unprepared", "prepared"):
         pairs, differing = Pairs(), 0
-        extra = ["--no-prepare"] if state == "unprepared" else []
         if state == "prepared":
             in_turn(versions, 0, lambda one: measured(one, ["prepare", str(database)]))
         for turn in range(counts[0]):
-            asked = ["ask", str(database), questions[turn % len(questions)], "--json", *extra]
+            asked = ["ask", str(database), questions[turn % len(questions)], "--json"]
             before, after = in_turn(versions, turn, lambda one, asked=asked: measured(one, asked))
             pairs.add("seconds", before.wall, after.wall)
             pairs.add("seconds of the processor", before.processor, after.processor)
             pairs.add("the caller's peak, MB", before.peak, after.peak)
             differing += answered(before.output) != answered(after.output)
         for turn in range(counts[1]):
-            asked = ["ask", str(database), questions[turn % len(questions)], "--json", *extra]
+            asked = ["ask", str(database), questions[turn % len(questions)], "--json"]
             looked = in_turn(versions, turn, lambda one, asked=asked: looked_at(one, asked))
             pairs.add("all processes' peak together, MB", *looked)
         pairs.show(f"cold, {state}: {differing} of {counts[0]} answers differ")

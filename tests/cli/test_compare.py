@@ -102,9 +102,10 @@ def test_what_does_not_fit_is_told_with_what_to_do(
 
 
 def test_a_setting_is_of_one_recipe_or_of_all(
-    sqlwright: Command, shop: Path, model: list[str]
+    sqlwright: Command, shop: Path, model: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipes = ["-r", "baseline,chess-ir-ss-cg", "--json", "--no-cache", *model]
+    monkeypatch.setenv("SQLWRIGHT_LLM_CACHE", "false")
+    recipes = ["-r", "baseline,chess-ir-ss-cg", "--json", *model]
     more = ["--set", "baseline:samples.count=3", "--set", "samples.workers=1"]
     outcome = sqlwright("lab", "compare", shop, QUESTION, *recipes, *more)
     baseline, chess = json.loads(outcome.out)["recipes"]

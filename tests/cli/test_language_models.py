@@ -130,9 +130,14 @@ def test_a_recording_answers_without_a_model(
 
 
 def test_no_cache_keeps_nothing(
-    sqlwright: Command, shop: Path, home: Path, asking: list[str]
+    sqlwright: Command,
+    shop: Path,
+    home: Path,
+    asking: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sqlwright("ask", shop, QUESTION, *asking, "--no-cache")
+    monkeypatch.setenv("SQLWRIGHT_LLM_CACHE", "false")
+    assert sqlwright("ask", shop, QUESTION, *asking).code == 0
     assert not (home / "replies").exists()
 
 
@@ -157,14 +162,16 @@ def test_a_trace_shows_what_was_asked_and_replied(
 
 
 def test_an_effort_is_sent_and_where_it_is_refused_the_trace_says_so(
-    sqlwright: Command, shop: Path, home: Path
+    sqlwright: Command, shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("SQLWRIGHT_LLM_REASONING", "low")
+
     def refuses(asked: Asked) -> str:
         return "refused:reasoning_effort" if "reasoning_effort" in asked.body else ""
 
     thinking = Reasoning(lambda asked: "SELECT 1", hidden=50)
     with ModelServer(answer=thinking, faults=refuses) as server:
-        options = ("-m", "openai-compatible/m", "--base-url", server.url, "--reasoning", "low")
+        options = ("-m", "openai-compatible/m", "--base-url", server.url)
         outcome = sqlwright("ask", shop, QUESTION, "-r", "baseline", *options)
         first, second = server.seen
     assert outcome.code == 0

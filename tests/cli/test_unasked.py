@@ -54,7 +54,7 @@ def test_a_home_below_the_users_own_is_told_short(
     assert f"(kept in ~/{home.name}; " in sqlwright("ask", shop, QUESTION).err
 
 
-@pytest.mark.parametrize("how", ["option", "file", "variable"])
+@pytest.mark.parametrize("how", ["file", "variable"])
 def test_it_can_be_switched_off(
     how: str, sqlwright: Command, shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,25 +62,26 @@ def test_it_can_be_switched_off(
         Path("sqlwright.toml").write_text("prepare = false\n")
     if how == "variable":
         monkeypatch.setenv("SQLWRIGHT_PREPARE", "no")
-    outcome = sqlwright("ask", shop, QUESTION, *(["--no-prepare"] if how == "option" else []))
+    outcome = sqlwright("ask", shop, QUESTION)
     assert outcome.code == 0
     assert outcome.err == ""
     assert not kept(home)
 
 
-@pytest.mark.parametrize("options", [(), ("--no-prepare",)])
+@pytest.mark.parametrize("prepares", [True, False])
 def test_a_chat_does_it_when_it_opens(
-    options: tuple[str, ...],
+    prepares: bool,
     sqlwright: Command,
     shop: Path,
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("SQLWRIGHT_PREPARE", str(prepares))
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{QUESTION}\n"))
-    outcome = sqlwright("chat", shop, *options)
+    outcome = sqlwright("chat", shop)
     assert outcome.code == 0
-    assert bool(re.search(LINE, outcome.err)) == (not options)
-    assert bool(kept(home)) == (not options)
+    assert bool(re.search(LINE, outcome.err)) == prepares
+    assert bool(kept(home)) == prepares
 
 
 @pytest.mark.parametrize("command", [("sql", "SELECT 1"), ("doctor",)])

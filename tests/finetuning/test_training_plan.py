@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.cli.views.finetune.checks import SPARE, run_bytes
+from sqlwright.cli.commands.finetune.checks import SPARE, run_bytes
 from sqlwright.errors import ConfigError, UserError
 from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
 from sqlwright.lab.finetuning.trainer.presets import PRESETS, find_preset

@@ -24,6 +24,14 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "--no-prepare": ("prepare", "false"),
 }
 """Options that were, and the setting that each is now, with a value as in the project file."""
+TRAINING = frozenset(
+    {
+        "alpha", "batch", "beta", "checkpoint-minutes", "device", "epochs", "evaluate", "group",
+        "kl", "learning-rate", "micro-batch", "precision", "quantized", "rank", "reply-tokens",
+    }
+)  # fmt: skip
+"""Options that were, and are values of `--training` now."""
+RENAMED = {"evaluate": "evaluate_questions", "reply-tokens": "max_reply_tokens"}
 CONTEXT: Mapping[str, Any] = {
     "help_option_names": ["--help", "-h"],
     "max_content_width": 96,
@@ -190,7 +198,15 @@ def _refuse_settings(words: Sequence[str], known: Collection[str]) -> None:
     """Raise UsageError for an option that is a setting now."""
     for word in words:
         option = word.partition("=")[0]
-        if option in SETTINGS and option not in known:
+        if option in known:
+            continue
+        if option[2:] in TRAINING and "--training" in known:
+            name = RENAMED.get(option[2:], option[2:].replace("-", "_"))
+            raise UsageError(
+                f"{option} is no option; a value of --training is in its place",
+                hint=f"Write --training {name}=VALUE.",
+            )
+        if option in SETTINGS:
             name, value = SETTINGS[option]
             table, _, key = name.rpartition(".")
             place = f"{key} = {value}" + (f" under [{table}]" if table else "")

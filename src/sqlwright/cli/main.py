@@ -22,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "--debug" in _before_dashes(words):
         words.remove("--debug")
         debug = True
+    for stream in (sys.stdout, sys.stderr):
+        if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
+            reconfigure(errors="backslashreplace")  # what their encoding lacks comes out escaped
     try:
         from sqlwright.cli.app import COMMANDS, parser
 

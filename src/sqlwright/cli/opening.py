@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlwright.cli.terminal.text import clean
 from sqlwright.errors import Cancelled, ModelUnavailable
@@ -31,19 +31,14 @@ class AnswerAndState:
     state: State | None = None
 
 
-def settled(
-    *,
-    recipe: str | None = None,
-    overrides: Sequence[str] | None = None,
-    descriptions: Path | None = None,
-    tables: str | None = None,
-    functions: str | None = None,
-    timeout: float | None = None,
-    max_scan: str | None = None,
-    max_rows: int | None = None,
-    prepare: bool | None = None,
-    llm: Mapping[str, Any] | None = None,
-) -> Settings:
+class Flags(Protocol):
+    """A group of options that are settings."""
+
+    def flags(self) -> Mapping[str, Any]:
+        """Their values under the names of the settings; None for one that wasn't given."""
+
+
+def settled(*groups: Flags, max_rows: int | None = None, **more: object) -> Settings:
     """The settings of this command: options, then environment, then project file.
 
     More rows are fetched where more are to be shown. Says which project files were left alone, so
@@ -52,17 +47,7 @@ def settled(
     from sqlwright.cli.terminal.console import Screen
     from sqlwright.settings.loading import load_settings
 
-    flags = {
-        "recipe": recipe,
-        "overrides": tuple(overrides) if overrides else None,
-        "descriptions": None if descriptions is None else str(descriptions),
-        "tables": None if tables is None else tuple(tables.split(",")),
-        "functions": None if functions is None else tuple(functions.split(",")),
-        "seconds": timeout,
-        "max_scan": max_scan,
-        "prepare": prepare,
-        **(llm or {}),
-    }
+    flags = {name: value for group in groups for name, value in group.flags().items()} | more
     settings = load_settings(flags, environ=os.environ, folder=Path.cwd())
     for note in settings.notes:
         Screen.open().note(clean(note, 1_000), style="warning")

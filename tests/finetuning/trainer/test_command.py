@@ -45,8 +45,8 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     save_tiny(Path("tiny"))
     return [
         "lab", "finetune", "linker", "--data", "golden:mine.yaml", "--out", "tuned",
-        "--model", "tiny", "--share", "0.5", "--context", "16000", "--epochs", "1", "--batch", "2",
-        "--device", "cpu", "--evaluate", "1",
+        "--model", "tiny", "--share", "0.5", "--context", "16000", "--training", "epochs=1",
+        "--training", "batch=2", "--training", "device=cpu", "--training", "evaluate_questions=1",
     ]  # fmt: skip
 
 
@@ -68,7 +68,7 @@ def test_a_role_is_trained_and_named(typed: list[str], capsys: pytest.CaptureFix
 
 
 def test_a_trained_adapter_is_merged(typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*typed, "--evaluate", "0"]) == 0
+    assert main([*typed, "--training", "evaluate_questions=0"]) == 0
     assert main(["lab", "finetune", "merge", "tuned", "--out", "whole"]) == 0
     assert any(Path("whole").glob("*.safetensors"))
     capsys.readouterr()
@@ -79,8 +79,8 @@ def test_a_trained_adapter_is_merged(typed: list[str], capsys: pytest.CaptureFix
     ("options", "told"),
     [
         (["--model", "nowhere"], "there is no folder"),
-        (["--quantized", "nf4"], "needs an NVIDIA GPU"),
-        (["--batch", "3", "--micro-batch", "2"], "no multiple"),
+        (["--training", "quantized=nf4"], "needs an NVIDIA GPU"),
+        (["--training", "batch=3", "--training", "micro_batch=2"], "no multiple"),
         (["--start", "nowhere"], "nowhere"),
     ],
 )

@@ -37,25 +37,11 @@ def command(
     ] = False,
     no_questions: options.NoQuestions = False,
     evidence: options.Evidence = "",
-    recipe: options.Recipe = None,
-    settings: options.Settings = None,
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    budget: options.Budget = None,
-    worth: options.Worth = None,
-    privacy: options.Privacy = None,
-    remote: options.Remote = None,
-    reasoning: options.Reasoning = None,
-    no_cache: options.NoCache = False,
-    max_rows: options.MaxRows = None,
-    max_scan: options.MaxScan = None,
-    timeout: options.Timeout = None,
+    recipe: options.RecipeOptions,
+    model: options.ModelOptions,
+    access: options.AccessOptions,
+    limits: options.AnswerLimits,
     descriptions: options.Descriptions = None,
-    tables: options.Tables = None,
-    functions: options.Functions = None,
-    no_prepare: options.NoPrepare = False,
-    record: options.Record = None,
-    replay: options.Replay = None,
     allow_code: options.AllowCode = False,
     accept_login: options.AcceptLogin = False,
 ) -> int:
@@ -70,21 +56,12 @@ def command(
     target = read_target(words or (), database, accepted=accept_login)
 
     from sqlwright.cli.opening import Asking, models_ahead, note_destinations, opener, settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
 
-    settle_streams()
     screen = Screen.open()
     chosen = settled(
-        recipe=recipe,
-        overrides=settings,
-        descriptions=descriptions,
-        tables=tables, functions=functions, timeout=timeout, max_scan=max_scan, max_rows=max_rows,
-        prepare=False if no_prepare else None,
-        llm=options.llm_flags(
-            model=model, base_url=base_url, budget=budget, worth=worth, privacy=privacy,
-            remote=remote, reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
-        ),
-    )  # fmt: skip
+        recipe, model, access, limits, max_rows=limits.max_rows, descriptions=descriptions
+    )
     models = models_ahead(chosen)  # as early as can be: what follows imports for a while
 
     from sqlwright.cli.terminal.interrupt import interruptible
@@ -107,7 +84,7 @@ def command(
             finding, interrupted = interruptible(lambda: asking.run(spinner), asking.cancel)
         if not (form or no_questions or interrupted) and can_ask(screen):
             finding = put_question(screen, asking.session, finding)
-    return show_found(screen, finding, interrupted, form, explain=explain, max_rows=max_rows)
+    return show_found(screen, finding, interrupted, form, explain=explain, max_rows=limits.max_rows)
 
 
 def _note_target(screen: Screen, target: TypedQuestion) -> None:

@@ -28,15 +28,10 @@ def command(
         ),
     ] = None,
     database: options.Database = None,
-    recipe: options.Recipe = None,
-    settings: options.Settings = None,
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    budget: options.Budget = None,
-    privacy: options.Privacy = None,
-    remote: options.Remote = None,
+    recipe: options.RecipeOptions,
+    model: options.ModelOptions,
+    access: options.AccessOptions,
     descriptions: options.Descriptions = None,
-    max_scan: options.MaxScan = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -61,27 +56,18 @@ def command(
     target = read_database(None, database)
 
     from sqlwright.cli.opening import note_destinations, opener, settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.views.calibrate import AskingProgress, calibrated_lines, reset_line
     from sqlwright.lab.evaluation.golden.questions import load_golden
 
-    settle_streams()
     screen = Screen.open()
-    chosen = settled(
-        recipe=recipe,
-        overrides=settings,
-        descriptions=descriptions,
-        max_scan=max_scan,
-        llm=options.llm_flags(
-            model=model, base_url=base_url, budget=budget, privacy=privacy, remote=remote
-        ),
-    )
+    chosen = settled(recipe, model, access, descriptions=descriptions)
     questions = () if golden is None else load_golden(golden)
     if not reset:
         note_destinations(screen, chosen)
     with opener(target, chosen)() as session:
         if reset:
-            removed = session.calibrations.forget(recipe or "")
+            removed = session.calibrations.forget(recipe.recipe or "")
             screen.note(reset_line(session.calibrations.path, removed=removed), style="")
             return 0
         with AskingProgress(screen) as progress:

@@ -20,28 +20,16 @@ def command(
     *,
     word: options.DatabaseWord = None,
     database: options.Database = None,
-    recipe: options.Recipe = None,
-    settings: options.Settings = None,
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    budget: options.Budget = None,
-    worth: options.Worth = None,
-    privacy: options.Privacy = None,
-    remote: options.Remote = None,
-    reasoning: options.Reasoning = None,
-    no_cache: options.NoCache = False,
+    recipe: options.RecipeOptions,
+    model: options.ModelOptions,
+    access: options.AccessOptions,
+    shown: options.AnswerLimits,
     evidence: Annotated[
         str,
         typer.Option("--evidence", metavar="TEXT", help="Outside knowledge for every question."),
     ] = "",
-    max_rows: options.MaxRows = None,
-    max_scan: options.MaxScan = None,
-    timeout: options.Timeout = None,
     no_questions: options.NoQuestions = False,
     descriptions: options.Descriptions = None,
-    tables: options.Tables = None,
-    functions: options.Functions = None,
-    no_prepare: options.NoPrepare = False,
     allow_code: options.AllowCode = False,
     accept_login: options.AcceptLogin = False,
     history: Annotated[
@@ -63,34 +51,15 @@ def command(
         accept(target)
 
     from sqlwright.cli.opening import note_destinations, opener, settled, warm_session
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.typed.prompt import LineReader
     from sqlwright.cli.views.chat import Conversation
     from sqlwright.settings.policy import check_model_is_asked
 
-    settle_streams()
     screen = Screen.open()
     chosen = settled(
-        recipe=recipe,
-        overrides=settings,
-        descriptions=descriptions,
-        tables=tables,
-        functions=functions,
-        timeout=timeout,
-        max_scan=max_scan,
-        max_rows=max_rows,
-        prepare=False if no_prepare else None,
-        llm=options.llm_flags(
-            model=model,
-            base_url=base_url,
-            budget=budget,
-            worth=worth,
-            privacy=privacy,
-            remote=remote,
-            reasoning=reasoning,
-            no_cache=no_cache,
-        ),
+        recipe, model, access, shown, max_rows=shown.max_rows, descriptions=descriptions
     )
     check_model_is_asked(chosen, allow_code=allow_code)
     note_destinations(screen, chosen, allow_code=allow_code)
@@ -103,7 +72,7 @@ def command(
             session,
             limits=chosen.limits,
             evidence=readable(evidence),
-            max_rows=max_rows,
+            max_rows=shown.max_rows,
             questions=prompt.interactive and screen.interactive and not no_questions,
         )
         talk.greet(prompt.interactive)

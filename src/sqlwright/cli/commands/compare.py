@@ -41,23 +41,11 @@ def command(
             help="Change one setting of all recipes, or of one. May be repeated.",
         ),
     ] = None,
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    budget: options.Budget = None,
-    privacy: options.Privacy = None,
-    remote: options.Remote = None,
-    reasoning: options.Reasoning = None,
-    no_cache: options.NoCache = False,
+    model: options.ModelOptions,
+    access: options.AccessOptions,
+    limits: options.AnswerLimits,
     no_stand_in: measuring.NoStandIn = False,
-    max_rows: options.MaxRows = None,
-    timeout: options.Timeout = None,
-    max_scan: options.MaxScan = None,
     descriptions: options.Descriptions = None,
-    tables: options.Tables = None,
-    functions: options.Functions = None,
-    no_prepare: options.NoPrepare = False,
-    record: options.Record = None,
-    replay: options.Replay = None,
     allow_code: options.AllowCode = False,
 ) -> int:
     """Ask a question by several recipes and see side by side what each did.
@@ -69,7 +57,7 @@ def command(
     target = read_target(words or (), database)
 
     from sqlwright.cli.opening import settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.terminal.text import clean
@@ -81,20 +69,16 @@ def command(
     )
     from sqlwright.presentation.answer import readable
 
-    settle_streams()
     screen = Screen.open()
     check_page(html)
-    flags = options.llm_flags(
-        model=model, base_url=base_url, budget=budget, privacy=privacy, remote=remote,
-        reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
-    )  # fmt: skip
     chosen = settled(
-        recipe="local",
+        model,
+        access,
+        limits,
+        max_rows=limits.max_rows,
         descriptions=descriptions,
-        tables=tables, functions=functions, timeout=timeout, max_scan=max_scan, max_rows=max_rows,
-        prepare=False if no_prepare else None,
-        llm=flags,
-    )  # fmt: skip
+        recipe="local",
+    )
     if target.note:
         screen.note(clean(target.note, 400))
     asking = comparing(
@@ -110,5 +94,5 @@ def command(
     with Spinner(screen) as spinner:
         comparison, interrupted = interruptible(lambda: asking.run(spinner), asking.cancel)
     return show_comparison(
-        screen, comparison, interrupted, as_json=as_json, page=html, max_rows=max_rows
+        screen, comparison, interrupted, as_json=as_json, page=html, max_rows=limits.max_rows
     )

@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from sqlwright.cli.typed import options
-
 EXAMPLES = """\
 sqlwright demo
 sqlwright demo --all
@@ -34,16 +32,18 @@ def command(
         Literal["sqlite", "duckdb"],
         typer.Option("--engine", help="The engine that the business is loaded into."),
     ] = "sqlite",
-    recipe: options.Recipe = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option("--recipe", "-r", metavar="NAME", help="Recipe to answer with."),
+    ] = None,
 ) -> int:
     """See it answer thirty questions about a made-up business.
 
     Five are answered in full; all thirty are scored against known answers.
     """
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.views.demo import run_demo, save_business
 
-    settle_streams()
     if save is not None:
         return save_business(Screen.open(), save, engine)
     return run_demo(Screen.open(), recipe=recipe, everything=everything, engine=engine)

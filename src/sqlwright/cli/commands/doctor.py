@@ -40,13 +40,12 @@ def command(
     target = database or word or default_database(os.environ)
 
     from sqlwright.cli.opening import settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
+    from sqlwright.cli.terminal.console import Screen, write_result
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.views.doctor import checks, lines
     from sqlwright.cli.views.files import corrections_of
     from sqlwright.presentation.answer import to_json
 
-    settle_streams()
     screen = Screen.open()
     if corrections:
         write_result(corrections_of(target))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.typed import gating, measuring, options, running
+from sqlwright.cli.typed import measuring, options
 
 if TYPE_CHECKING:
     from sqlwright.settings.values import Settings
@@ -32,16 +31,8 @@ def command(
         ),
     ] = None,
     *,
-    data: measuring.Data = None,
-    database: measuring.Database = None,
-    questions: measuring.Questions = None,
-    split: measuring.Split = None,
-    no_evidence: measuring.NoEvidence = False,
-    sample: measuring.Sample = "",
-    by: measuring.By = "",
-    seed: measuring.Seed = 0,
-    db_ids: measuring.DbIds = None,
-    recipe: options.Recipe = None,
+    questions: measuring.QuestionOptions,
+    recipe: options.RecipeOptions,
     ablation: Annotated[
         str | None,
         typer.Option(
@@ -50,30 +41,30 @@ def command(
             help="A recipe with a list of changes; 'sqlwright lab ablate --list' lists them.",
         ),
     ] = None,
-    settings: options.Settings = None,
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    budget: options.Budget = None,
-    worth: options.Worth = None,
-    privacy: options.Privacy = None,
-    remote: options.Remote = None,
-    reasoning: options.Reasoning = None,
-    no_cache: options.NoCache = False,
-    record: options.Record = None,
-    replay: options.Replay = None,
-    no_stand_in: measuring.NoStandIn = False,
-    limit: measuring.Limit = None,
-    jobs: measuring.Jobs = 1,
-    workers: running.Workers = None,
-    executor: running.Executor = "",
-    question_seconds: running.QuestionSeconds = running.QUESTION_SECONDS,
-    shard: running.OneShard = None,
-    traces: running.Traces = False,
-    databases: running.Databases = "",
-    prepare: measuring.Prepare = False,
-    tables: options.Tables = None,
-    functions: options.Functions = None,
-    max_scan: options.MaxScan = None,
+    model: options.ModelOptions,
+    access: options.AccessOptions,
+    running: measuring.RunningOptions,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            "--shard",
+            metavar="I/N",
+            help="Ask one of N parts, counted from 1; 'sqlwright lab merge-runs' puts them "
+            "together.",
+        ),
+    ] = None,
+    traces: Annotated[
+        bool, typer.Option("--traces", help="Keep the trace of each question in the run folder.")
+    ] = False,
+    databases: Annotated[
+        str,
+        typer.Option(
+            "--databases",
+            metavar="URL",
+            help="Where the databases are, if not with the questions: a folder, or "
+            "s3://bucket/name.",
+        ),
+    ] = "",
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,11 +82,7 @@ def command(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run that the folder holds.")
     ] = False,
-    fail_under: gating.FailUnder = None,
-    baseline: gating.BaselineFile = None,
-    allow_lost: gating.AllowLost = None,
-    write_baseline: gating.WriteBaseline = None,
-    junit: gating.JUnit = None,
+    gate: measuring.GateOptions,
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> int:
@@ -104,64 +91,45 @@ def command(
     Interrupt it whenever you like: with --out and --resume it goes on where it was. --fail-under,
     --baseline and --junit make it a check in CI.
     """
-    folder = running.folder(out, resume=resume)
-    dataset = measuring.data_set(
-        data, golden=golden, database=database, questions=questions, split=split,
-        sample=sample, by=by, seed=seed, db_ids=db_ids, no_evidence=no_evidence,
-    )  # fmt: skip
+    folder = measuring.folder(out, resume=resume)
+    dataset = questions.dataset(golden)
 
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.views.evaluate import measure
     from sqlwright.cli.views.golden import Checks
     from sqlwright.lab.evaluation.metrics.metric import find_metric
-    from sqlwright.lab.evaluation.run import EvaluationSettings
 
     for name in metrics or ():
         find_metric(name)  # before anything is prepared or asked
-    settle_streams()
     screen = Screen.open()
-    given = gating.Gating(fail_under, baseline, allow_lost, write_baseline, junit)
-    flags = options.llm_flags(
-        model=model, base_url=base_url, budget=budget, worth=worth, privacy=privacy, remote=remote,
-        reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
-    )  # fmt: skip
-    limits = {"max_scan": max_scan, "tables": tables, "functions": functions}
-    chosen = _chosen(recipe, ablation, settings, flags, limits, allow_code=allow_code)
+    chosen = _chosen(recipe, ablation, model, access, allow_code=allow_code)
     measuring.note_left_out(screen, dataset)
     return measure(
         screen,
         dataset,
-        EvaluationSettings(
+        running.settings(
+            chosen,
+            questions,
             recipe=chosen.recipe,
             overrides=chosen.overrides,
             allow_code=allow_code,
-            limit=limit,
-            llm=chosen.llm,
-            home=chosen.home,
-            prepare=prepare,
-            scan=chosen.max_scan,
-            allowed=chosen.allowed,
-            jobs=jobs,
             metrics=tuple(metrics or ()),
             ablation=ablation or "",
-            stand_in=not no_stand_in,
-            shard=running.one_shard(shard),
+            shard=measuring.one_shard(shard),
             traces=traces,
             databases=databases,
-            **running.executing(workers, executor, question_seconds),
         ),
         folder=folder,
-        checks=Checks.of(given, dataset, limit, folder, part=shard is not None),
+        checks=Checks.of(gate, dataset, questions.limit, folder, part=shard is not None),
         as_json=as_json,
     )
 
 
 def _chosen(
-    recipe: str | None,
+    recipe: options.RecipeOptions,
     ablation: str | None,
-    overrides: list[str] | None,
-    flags: Mapping[str, Any],
-    limits: Mapping[str, Any],
+    model: options.ModelOptions,
+    access: options.AccessOptions,
     *,
     allow_code: bool,
 ) -> Settings:
@@ -172,13 +140,14 @@ def _chosen(
     from sqlwright.cli.terminal.console import Screen
     from sqlwright.recipes.ablation_lists import find_ablation
 
-    if ablation is not None and recipe is not None:
+    if ablation is not None and recipe.recipe is not None:
         raise UsageError(
             "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
         )
     if ablation is not None:
         named = find_ablation(ablation)
-        recipe, overrides = named.recipe, [*named.overrides, *(overrides or ())]
-    chosen = settled(recipe=recipe, overrides=overrides, llm=flags, **limits)
+        changes = [*named.overrides, *(recipe.overrides or ())]
+        recipe = options.RecipeOptions(named.recipe, changes)
+    chosen = settled(recipe, model, access)
     note_destinations(Screen.open(), chosen, allow_code=allow_code)
     return chosen

@@ -10,7 +10,7 @@ import typer
 
 from sqlwright.cli.failure import UNHEALTHY, UsageError
 from sqlwright.cli.help import as_command, command_group
-from sqlwright.cli.typed import gating, measuring, options
+from sqlwright.cli.typed import measuring, options
 from sqlwright.cli.typed.target import default_database
 from sqlwright.presentation.answer import readable
 
@@ -23,7 +23,7 @@ sqlwright lab golden add my-questions.yaml --last --sql "SELECT COUNT(*) FROM or
 
 def add(
     *,
-    file: gating.GoldenSet,
+    file: measuring.GoldenSet,
     trace: Annotated[
         str, typer.Option("--trace", metavar="ID", help="A trace's id, its beginning, or its file.")
     ] = "",
@@ -47,11 +47,10 @@ def add(
         )
 
     from sqlwright.cli.opening import settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.views.golden import add_traced
     from sqlwright.running.trace import find_trace
 
-    settle_streams()
     chosen = settled()
     folder = chosen.home_folder / "traces"
     path = Path(trace) if trace.endswith(".jsonl") else find_trace(folder, trace)
@@ -75,11 +74,9 @@ sqlwright lab golden lint my-questions.yaml -d shop.sqlite --strict --json
 
 def lint(
     *,
-    file: gating.GoldenSet,
+    file: measuring.GoldenSet,
     database: measuring.Database = None,
-    tables: options.Tables = None,
-    functions: options.Functions = None,
-    max_scan: options.MaxScan = None,
+    access: options.AccessOptions,
     readings: Annotated[
         bool,
         typer.Option(
@@ -100,14 +97,13 @@ def lint(
     has two readings. Ends with code 12 for errors.
     """
     from sqlwright.cli.opening import settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
+    from sqlwright.cli.terminal.console import Screen, write_result
     from sqlwright.cli.views.golden import examined, fault_data, fault_lines
     from sqlwright.lab.evaluation.golden.questions import load_golden_set
     from sqlwright.presentation.answer import to_json
 
-    settle_streams()
     screen = Screen.open()
-    chosen = settled(tables=tables, functions=functions, max_scan=max_scan)
+    chosen = settled(access)
     usual = measuring.usual_database(database)
     dataset = load_golden_set(file, database=usual)
     found = examined(screen, dataset, chosen, readings=readings)

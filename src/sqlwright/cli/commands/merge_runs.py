@@ -26,7 +26,7 @@ def command(
 
     Parts of different runs, questions that two parts have and questions that none has are refused.
     """
-    from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
+    from sqlwright.cli.terminal.console import Screen, write_result
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.typed import measuring
     from sqlwright.cli.views.answer import DisplayOptions
@@ -34,7 +34,6 @@ def command(
     from sqlwright.lab.evaluation.folder.merging import merge_runs
     from sqlwright.presentation.answer import to_json
 
-    settle_streams()
     screen = Screen.open()
     summary = merge_runs(parts, measuring.check_folder(out, resume=False))
     if as_json:

@@ -55,7 +55,7 @@ def command(
         accept(target)
 
     from sqlwright.cli.opening import settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.files import reading_lines
@@ -64,7 +64,6 @@ def command(
     from sqlwright.presentation.timing import duration
     from sqlwright.protocols import Run
 
-    settle_streams()
     screen = Screen.open()
     settings = settled(descriptions=descriptions)
     cancelled = threading.Event()

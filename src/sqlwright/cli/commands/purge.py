@@ -47,9 +47,8 @@ def command(
         )
 
     from sqlwright.cli.opening import settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
 
-    settle_streams()
     screen = Screen.open()
     if not everything and not traces:
         target = read_database(word, database)

@@ -54,11 +54,10 @@ def recipes(context: typer.Context) -> int:
 
 def listed() -> int:
     """List the recipes that ship."""
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.views import recipes as cookbook
     from sqlwright.cli.views.answer import DisplayOptions
 
-    settle_streams()
     screen = Screen.open()
     screen.show(cookbook.list_lines(DisplayOptions.of(screen)))
     return 0
@@ -75,10 +74,9 @@ def shown(
 
     What it prints is a recipe file: save it, change it, use it with --recipe FILE.
     """
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.views import recipes as cookbook
 
-    settle_streams()
     Screen.open().show(cookbook.recipe_lines(name, allow_code=allow_code))
     return 0
 

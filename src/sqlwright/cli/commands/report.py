@@ -99,10 +99,9 @@ def show(
 
     A page has the figures as charts, and each wrong answer with its evidence.
     """
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.views.report import show_runs
 
-    settle_streams()
     return show_runs(Screen.open(), folders, html=_file(html, folders), as_json=as_json)
 
 
@@ -121,10 +120,9 @@ def diff(
 
     Questions that both runs have are compared, by the first one's rule.
     """
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.views.report import show_difference
 
-    settle_streams()
     return show_difference(
         Screen.open(),
         first,

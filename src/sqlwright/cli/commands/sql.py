@@ -36,11 +36,8 @@ def command(
     as_json: options.AsJson = False,
     as_csv: options.AsCsv = False,
     as_csv_safe: options.AsCsvSafe = False,
-    tables: options.Tables = None,
-    functions: options.Functions = None,
-    max_rows: options.MaxRows = None,
-    max_scan: options.MaxScan = None,
-    timeout: options.Timeout = None,
+    access: options.AccessOptions,
+    shown: options.AnswerLimits,
     accept_login: options.AcceptLogin = False,
 ) -> int:
     """Check, explain or run a query of your own, under the guard.
@@ -53,7 +50,7 @@ def command(
     target = read_target(words or (), database, what="query", accepted=accept_login)
 
     from sqlwright.cli.opening import settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.terminal.text import clean
@@ -63,14 +60,13 @@ def command(
     from sqlwright.database import open_database
     from sqlwright.running.answering import query_answer
 
-    settle_streams()
     screen = Screen.open()
     if target.note:
         screen.note(clean(target.note, 400))
-    settings = settled(max_rows=max_rows, max_scan=max_scan, tables=tables, functions=functions)
+    settings = settled(access, max_rows=shown.max_rows)
     limits = settings.limits
-    if timeout is not None:
-        limits = replace(limits, seconds=timeout)
+    if shown.timeout is not None:
+        limits = replace(limits, seconds=shown.timeout)
     opened = open_database(
         target.database,
         tables=settings.tables_for(target.database),
@@ -78,7 +74,7 @@ def command(
     )
     try:
         if check or explain:
-            display = DisplayOptions.of(screen, max_rows)
+            display = DisplayOptions.of(screen, shown.max_rows)
             screen.show(check_lines(opened, target.text, display, plan=explain))
             return 0
         cancelled = threading.Event()
@@ -93,5 +89,5 @@ def command(
         answer = query_answer(target.text, result, look_at(opened, opened.schema()))
     finally:
         opened.close()
-    show_rows(screen, answer, form, max_rows=max_rows)
+    show_rows(screen, answer, form, max_rows=shown.max_rows)
     return 0

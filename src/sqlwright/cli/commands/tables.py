@@ -55,11 +55,10 @@ def command(
     beneath each table is the command that runs what is missing. Of several runs that fit, the one
     with most questions counts, then the newest.
     """
-    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.views.tables import Output, show_tables
     from sqlwright.lab.evaluation.tables.filled import Choice
 
-    settle_streams()
     if missing + markdown + as_json > 1:
         raise UsageError("one form at a time", hint="Give one of --missing, --markdown and --json.")
     output: Output = "terminal"

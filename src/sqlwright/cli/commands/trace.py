@@ -63,13 +63,12 @@ def command(
         )
 
     from sqlwright.cli.opening import settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
+    from sqlwright.cli.terminal.console import Screen, write_result
     from sqlwright.cli.views import trace as past
     from sqlwright.cli.views.answer import DisplayOptions
     from sqlwright.presentation.answer import plain, to_json
     from sqlwright.running.trace import find_trace, list_traces, read_trace
 
-    settle_streams()
     screen = Screen.open()
     chosen = settled()
     folder = chosen.home_folder / "traces"

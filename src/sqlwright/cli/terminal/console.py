@@ -124,14 +124,6 @@ def write_result(text: str) -> None:
         raise PipeClosed from error
 
 
-def settle_streams() -> None:
-    """Make both streams able to print any text: what their encoding lacks comes out escaped."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-
-
 def _console(stream: TextIO) -> Console:
     return _Console(
         file=stream,

@@ -1,8 +1,14 @@
-"""Options that several commands share, so that they are spelled and explained alike."""
+"""Options that several commands share, so that they are spelled and explained alike.
+
+A dataclass is a group of options: a command that has a parameter of its type takes them all.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -65,18 +71,6 @@ Evidence = Annotated[
     str,
     typer.Option("--evidence", metavar="TEXT", help="Outside knowledge the question needs."),
 ]
-Recipe = Annotated[
-    str | None,
-    typer.Option(
-        "--recipe", "-r", metavar="NAME", help="Recipe to answer with; 'sqlwright recipes' lists."
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change one setting of the recipe. May be repeated."
-    ),
-]
 Descriptions = Annotated[
     Path | None,
     typer.Option(
@@ -101,111 +95,10 @@ Vectors = Annotated[
         "(for retrieval.nearest_values).",
     ),
 ]
-Tables = Annotated[
-    str | None,
-    typer.Option(
-        "--tables",
-        metavar="A,B",
-        help="The only tables that may be known of and read, with commas between them.",
-    ),
-]
-Functions = Annotated[
-    str | None,
-    typer.Option(
-        "--functions",
-        metavar="A,B",
-        help="Functions of the database's own that queries may call, with commas between them.",
-    ),
-]
-NoPrepare = Annotated[
-    bool,
-    typer.Option(
-        "--no-prepare", help="Don't prepare a small database by the way; nothing is kept of it."
-    ),
-]
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model", "-m", metavar="NAME", help="Language model for recipes with one: provider/model."
-    ),
-]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option("--base-url", metavar="URL", help="Where the model is, if not at its vendor's."),
-]
-Budget = Annotated[
-    str | None,
-    typer.Option(
-        "--budget",
-        metavar="AMOUNT",
-        help="The most a question may cost: $0.05, '20 calls', '50k tokens', or several.",
-    ),
-]
-Worth = Annotated[
-    str | None,
-    typer.Option(
-        "--worth",
-        metavar="AMOUNT",
-        help="What a right answer in a wrong one's place is worth: 2.00 (dollars) or "
-        "'500k tokens'; the recipe auto spends by it.",
-    ),
-]
-Privacy = Annotated[
-    str | None,
-    typer.Option(
-        "--privacy",
-        metavar="full|schema-only",
-        help="What a model elsewhere may see; schema-only sends no stored value.",
-    ),
-]
-Remote = Annotated[
-    bool | None,
-    typer.Option(
-        "--remote/--local",
-        help="Whether a model is elsewhere, where its address doesn't tell (a gateway here).",
-    ),
-]
-Reasoning = Annotated[
-    str | None,
-    typer.Option(
-        "--reasoning",
-        metavar="EFFORT",
-        help="How much a model thinks: none, minimal, low, medium, high, xhigh or max.",
-    ),
-]
-NoCache = Annotated[
-    bool, typer.Option("--no-cache", help="Neither use nor keep replies of language models.")
-]
-Record = Annotated[
-    Path | None,
-    typer.Option("--record", metavar="FILE", help="Add what models are asked and reply to a file."),
-]
-Replay = Annotated[
-    Path | None,
-    typer.Option("--replay", metavar="FILE", help="Take replies from such a file; ask no model."),
-]
 AllowCode = Annotated[
     bool,
     typer.Option(
         "--allow-code", help="Let the recipe name steps by import path, which runs their code."
-    ),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(
-        "--timeout",
-        metavar="SECONDS",
-        parser=seconds,
-        help="Time for the whole answer; best at hand then.",
-    ),
-]
-MaxRows = Annotated[
-    int | None,
-    typer.Option(
-        "--max-rows",
-        metavar="N",
-        parser=count,
-        help="Rows to show or print; without it 20 on a terminal, all that were fetched otherwise.",
     ),
 ]
 AcceptLogin = Annotated[
@@ -213,14 +106,6 @@ AcceptLogin = Annotated[
     typer.Option(
         "--accept-login",
         help="Accept, once and for all, a login whose own rights alone keep queries from writing.",
-    ),
-]
-MaxScan = Annotated[
-    str | None,
-    typer.Option(
-        "--max-scan",
-        metavar="AMOUNT",
-        help="The most a query may read, by the database's estimate: 10GB, '5M rows', or both.",
     ),
 ]
 NoQuestions = Annotated[
@@ -240,32 +125,125 @@ AsCsvSafe = Annotated[
 ]
 
 
-def llm_flags(
-    *,
-    model: str | None = None,
-    base_url: str | None = None,
-    budget: str | None = None,
-    worth: str | None = None,
-    privacy: str | None = None,
-    remote: bool | None = None,
-    reasoning: str | None = None,
-    no_cache: bool = False,
-    record: Path | None = None,
-    replay: Path | None = None,
-) -> dict[str, Any]:
-    """The options about language models under the names of their settings."""
-    return {
-        "llm.model": model,
-        "llm.base_url": base_url,
-        "llm.budget": budget,
-        "llm.worth": worth,
-        "llm.privacy": privacy,
-        "llm.remote": remote,
-        "llm.reasoning": reasoning,
-        "llm.cache": False if no_cache else None,
-        "llm.record": None if record is None else str(record),
-        "llm.replay": None if replay is None else str(replay),
-    }
+_recipe = partial(typer.Option, rich_help_panel="Recipe")
+_model = partial(typer.Option, rich_help_panel="Language model")
+_access = partial(typer.Option, rich_help_panel="Limits")
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeOptions:
+    """The recipe, and changes of it."""
+
+    recipe: Annotated[
+        str | None,
+        _recipe("--recipe", "-r", metavar="NAME", help="'sqlwright recipes' lists them."),
+    ] = None
+    overrides: Annotated[
+        list[str] | None,
+        _recipe("--set", metavar="KEY=VALUE", help="Change one setting of it. Repeatable."),
+    ] = None
+
+    def flags(self) -> Mapping[str, Any]:
+        """The options under the names of their settings."""
+        return {"recipe": self.recipe, "overrides": tuple(self.overrides or ()) or None}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """The language model that is asked, at what cost."""
+
+    model: Annotated[
+        str | None,
+        _model("--model", "-m", metavar="NAME", help="For recipes with one: provider/model."),
+    ] = None
+    base_url: Annotated[
+        str | None,
+        _model("--base-url", metavar="URL", help="Where it is, if not at its vendor's."),
+    ] = None
+    budget: Annotated[
+        str | None,
+        _model(
+            "--budget",
+            metavar="AMOUNT",
+            help="The most a question may cost: $0.05, '20 calls', '50k tokens', or several.",
+        ),
+    ] = None
+    privacy: Annotated[
+        str | None,
+        _model(
+            "--privacy",
+            metavar="full|schema-only",
+            help="What a model elsewhere may see; schema-only sends no stored value.",
+        ),
+    ] = None
+    record: Annotated[
+        Path | None,
+        _model("--record", metavar="FILE", help="Add what it is asked and replies to a file."),
+    ] = None
+    replay: Annotated[
+        Path | None,
+        _model("--replay", metavar="FILE", help="Take replies from such a file; ask no model."),
+    ] = None
+
+    def flags(self) -> Mapping[str, Any]:
+        """The options under the names of their settings."""
+        return {f"llm.{name}": getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class AccessOptions:
+    """Limits of all that a query may read."""
+
+    tables: Annotated[
+        str | None,
+        _access(
+            "--tables",
+            metavar="A,B",
+            help="The only tables that may be known of and read, with commas between them.",
+        ),
+    ] = None
+    max_scan: Annotated[
+        str | None,
+        _access(
+            "--max-scan",
+            metavar="AMOUNT",
+            help="The most a query may read, by the database's estimate: 10GB, '5M rows', or both.",
+        ),
+    ] = None
+
+    def flags(self) -> Mapping[str, Any]:
+        """The options under the names of their settings."""
+        tables = None if self.tables is None else tuple(self.tables.split(","))
+        return {"tables": tables, "max_scan": self.max_scan}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """Limits of an answer's time and of the rows shown."""
+
+    timeout: Annotated[
+        float | None,
+        _access(
+            "--timeout",
+            metavar="SECONDS",
+            parser=seconds,
+            help="Time for the whole answer; best at hand then.",
+        ),
+    ] = None
+    max_rows: Annotated[
+        int | None,
+        _access(
+            "--max-rows",
+            metavar="N",
+            parser=count,
+            help="Rows to show or print; without it 20 on a terminal, all that were fetched "
+            "otherwise.",
+        ),
+    ] = None
+
+    def flags(self) -> Mapping[str, Any]:
+        """The options under the names of their settings."""
+        return {"seconds": self.timeout}
 
 
 def one_form(**chosen: bool) -> str:

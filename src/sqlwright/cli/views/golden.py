@@ -17,7 +17,7 @@ from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean, clean_block
-from sqlwright.cli.typed.gating import Gating
+from sqlwright.cli.typed.measuring import GateOptions
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.database import open_database
 from sqlwright.database.address import parse_address, whole_address
@@ -45,7 +45,7 @@ SHOWN = 50
 class Checks:
     """The checks of a run that is to be, ready before it begins."""
 
-    gating: Gating
+    gating: GateOptions
     dataset: Dataset
     limit: int | None
     gate: Gate
@@ -53,7 +53,7 @@ class Checks:
     @classmethod
     def of(
         cls,
-        gating: Gating,
+        gating: GateOptions,
         dataset: Dataset,
         limit: int | None,
         folder: Path | str | None = None,
@@ -76,8 +76,8 @@ class Checks:
         if self.gating.junit is not None:
             text = junit_xml(self.dataset, asked, found, rule, now=datetime.now(UTC))
             write_whole(self.gating.junit, text)
-        if self.gating.write is not None:
-            write_baseline(self.gating.write, taken(found, rule))
+        if self.gating.write_baseline is not None:
+            write_baseline(self.gating.write_baseline, taken(found, rule))
         return Outcome(checked)
 
 

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from sqlwright.cli.failure import UsageError
-from sqlwright.cli.typed import finetuning, measuring, options
+from sqlwright import api
+from sqlwright.cli.opening import note_destinations, settled
+from sqlwright.cli.terminal.console import Screen, write_result
+from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.progress import Spinner, Telling
+from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.typed import measuring, options
+from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.finetuning.candidates.generators import trained_databases
+from sqlwright.lab.finetuning.candidates.sampling import SamplingPlan, sample
+from sqlwright.local.models import EmbeddedModels
+from sqlwright.presentation.answer import to_json
+from sqlwright.presentation.numbers import counted
+from sqlwright.recipes.loading import load_recipe
+from sqlwright.session import Session
+from sqlwright.settings.values import Settings
 
 EXAMPLES = """\
 sqlwright lab finetune candidates --data golden:my-questions.yaml --out mine.jsonl
@@ -25,19 +40,9 @@ def command(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Where they are written (JSONL).")
     ],
-    data: finetuning.Data = None,
-    split: measuring.Split = None,
-    no_evidence: measuring.NoEvidence = False,
-    sample: measuring.Sample = "",
-    by: measuring.By = "",
-    seed: measuring.Seed = 0,
-    recipe: options.Recipe = None,
-    settings: options.Settings = None,
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    budget: options.Budget = None,
-    privacy: options.Privacy = None,
-    remote: options.Remote = None,
+    questions: measuring.QuestionOptions,
+    recipe: options.RecipeOptions,
+    model: options.ModelOptions,
     fold: Annotated[
         str,
         typer.Option(
@@ -74,7 +79,6 @@ def command(
             help="Only questions for which this file of candidates has none that is right.",
         ),
     ] = None,
-    limit: measuring.Limit = None,
     jobs: measuring.Jobs = 1,
     as_json: options.AsJson = False,
 ) -> int:
@@ -83,35 +87,15 @@ def command(
     All steps up to the recipe's selection run; what the generators wrote is kept. Broken off, the
     same command goes on.
     """
-    if len(data or ()) != 1:
-        raise UsageError(
-            "name one data set",
-            hint="Give --data NAME:FOLDER, such as --data golden:my-questions.yaml; a file for "
-            "each.",
-        )
-    (named,) = data or ("",)
-    dataset = measuring.data_set(
-        named, split=split, no_evidence=no_evidence, sample=sample, by=by, seed=seed
-    )
+    dataset = questions.dataset()
 
-    from sqlwright.cli.opening import note_destinations, settled
-    from sqlwright.cli.terminal.console import Screen, settle_streams
-    from sqlwright.cli.views.finetune.sampling import Asked, sample_candidates
-
-    settle_streams()
     screen = Screen.open()
-    chosen = settled(
-        recipe=recipe,
-        overrides=settings,
-        llm=options.llm_flags(
-            model=model, base_url=base_url, budget=budget, privacy=privacy, remote=remote
-        ),
-    )
+    chosen = settled(recipe, model)
     note_destinations(screen, chosen)
     asked = Asked(
-        replace(dataset, examples=dataset.examples[:limit]),
-        named,
-        split,
+        replace(dataset, examples=dataset.examples[: questions.limit]),
+        (questions.data or [""])[0],
+        questions.split,
         chosen,
         out,
         name=name,
@@ -123,3 +107,81 @@ def command(
     )
     sample_candidates(screen, asked, as_json=as_json)
     return 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The questions, the generator, and where its candidates go."""
+
+    dataset: Dataset
+    data: str
+    split: str | None
+    settings: Settings
+    out: Path
+    name: str = ""
+    fold: str = ""
+    trained_on: tuple[Path, ...] = ()
+    hinted: bool = False
+    only_without_right: Path | None = None
+    workers: int = 1
+
+    def plan(self) -> SamplingPlan:
+        """The plan of the sampling. Raises ConfigError and DatasetError."""
+        settings = self.settings
+        recipe = load_recipe(settings.recipe, overrides=settings.overrides)
+        seen = [trained_databases(run) for run in self.trained_on]
+        model = self.name or (settings.llm.model or "" if recipe.asks else "")
+        return SamplingPlan(
+            dataset=self.dataset,
+            recipe=recipe,
+            model=model,
+            out=self.out,
+            overrides=tuple(settings.overrides),
+            trained_on=frozenset().union(*seen) if seen else None,
+            fold=self.fold,
+            hinted=self.hinted,
+            only_without_right=self.only_without_right,
+            source={"data": self.data, "split": self.split, "files": dict(self.dataset.files)},
+            workers=self.workers,
+        )
+
+
+def sample_candidates(screen: Screen, asked: Asked, *, as_json: bool) -> None:
+    """Write the candidates, show how many."""
+    plan, models = asked.plan(), EmbeddedModels()
+
+    def opened(example: Example) -> Session:
+        settings = asked.settings
+        return api.open(
+            example.database,
+            recipe=settings.recipe,
+            overrides=settings.overrides,
+            descriptions=asked.dataset.descriptions.get(example.db_id),
+            limits=settings.limits,
+            seconds=settings.seconds,
+            home=settings.home,
+            prepare=settings.prepare,
+            llm=settings.llm,
+            models=models,
+            stand_in=False,
+            record=False,
+        )
+
+    try:
+        with Spinner(screen, "loading the models") as spinner:
+            report = sample(plan, opened, progress=Telling(screen, spinner).questions)
+    except KeyboardInterrupt:
+        screen.note("interrupted; the same command goes on", style="warning")
+        raise
+    for line in report.unopened:
+        screen.note(clean(line, 400), style="warning")
+    if as_json:
+        header = plan.header.model_dump(mode="json", exclude={"folded", "trained_on"})
+        data = {"out": str(asked.out), **header, **asdict(report)}
+        write_result(to_json(data, indent=2) + "\n")
+        return
+    told = f"{counted(report.candidates, 'query')} written".replace("querys", "queries")
+    lines = [f"{told}; {counted(report.questions, 'question')} in {clean(str(asked.out), 400)}"]
+    if report.passed_over:
+        lines.append(f"{counted(report.passed_over, 'question')} passed over")
+    screen.show(labelled("candidates", [Text(line) for line in lines], screen.width))

@@ -70,7 +70,8 @@ def chosen_device(device: Device) -> str:
     if device == "cuda" and not there:
         raise ConfigError(
             "training on `cuda` needs a GPU that torch can use, and finds none",
-            hint="Use --device cpu for a small model, or install torch's build for your GPU.",
+            hint="Use --training device=cpu for a small model, or install torch's build for "
+            "your GPU.",
         )
     return "cuda" if there and device != "cpu" else "cpu"
 
@@ -84,10 +85,11 @@ def chosen_precision(precision: Precision, device: str) -> Precision:
         return "bf16" if device == "cuda" and has_bf16 else "fp32"
     if precision == "bf16" and not has_bf16:
         raise ConfigError(
-            "this GPU has no bf16", hint="Use --precision fp16, or auto, which finds what it has."
+            "this GPU has no bf16",
+            hint="Use --training precision=fp16, or auto, which finds what it has.",
         )
     if precision == "fp16" and device == "cpu":
-        raise ConfigError("fp16 takes a GPU", hint="Use --precision fp32 on a processor.")
+        raise ConfigError("fp16 takes a GPU", hint="Use --training precision=fp32 on a processor.")
     return precision
 
 
@@ -98,12 +100,12 @@ def check_quantized(quantized: Quantized, device: str) -> None:
     if device != "cuda":
         raise ConfigError(
             f"quantized {quantized} (QLoRA) needs an NVIDIA GPU, and this training is on {device}",
-            hint="Use --quantized none, which keeps the model in 16 or 32 bits.",
+            hint="Use --training quantized=none, which keeps the model in 16 or 32 bits.",
         )
     if find_spec("bitsandbytes") is None:
         raise ConfigError(
             f"quantized {quantized} (QLoRA) needs the package bitsandbytes",
-            hint="pip install bitsandbytes, or use --quantized none.",
+            hint="pip install bitsandbytes, or use --training quantized=none.",
         )
 
 
@@ -183,7 +185,7 @@ def explained(problem: str) -> Iterator[None]:
         with weights.explained(problem):
             yield
     except EndpointError as error:
-        hint = "Use a smaller --micro-batch, fewer --max-tokens, or --quantized nf4 on a GPU."
+        hint = "Use --training with a smaller micro_batch or quantized=nf4, or less --context."
         spent = error.message.endswith(weights.NO_MEMORY)
         raise ConfigError(error.message, hint=hint if spent else "") from error
 

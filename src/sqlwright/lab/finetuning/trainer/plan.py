@@ -128,7 +128,7 @@ class TrainingPlan:
         if rest or not share:
             raise ConfigError(
                 f"a batch of {self.settings.batch} can't be shared out to {processes} devices",
-                hint=f"Give --batch a multiple of {processes}.",
+                hint=f"Give --training batch=N a multiple of {processes}.",
             )
         if not self.micro_batch:
             micro = max(n for n in range(1, LARGEST_MICRO_BATCH + 1) if share % n == 0)
@@ -137,7 +137,7 @@ class TrainingPlan:
             raise ConfigError(
                 f"a batch of {share} for each device is no multiple of the {self.micro_batch} that "
                 "it reads at once",
-                hint=f"Give --micro-batch a divisor of {share}.",
+                hint=f"Give --training micro_batch=N a divisor of {share}.",
             )
         return self.micro_batch, share // self.micro_batch
 

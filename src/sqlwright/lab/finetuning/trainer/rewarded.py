@@ -158,11 +158,11 @@ def _check_groups(work: Work, prompts: int) -> None:
     if batch % group:
         raise ConfigError(
             f"a batch of {batch} replies can't be divided into groups of {group}",
-            hint=f"Give --batch a multiple of {group}; it counts replies with rewards.",
+            hint=f"Give --training batch=N a multiple of {group}; it counts replies with rewards.",
         )
     if 0 < prompts < batch // group:
         raise ConfigError(
             f"a batch has {batch // group} prompts with {group} replies to each, and there are "
             f"{prompts} prompts",
-            hint=f"Give --batch {prompts * group} or less, or build the set of more data.",
+            hint=f"Give --training batch={prompts * group} or less, or build the set of more data.",
         )

@@ -7,7 +7,7 @@ drawn by the seed and the epoch. Ctrl-C ends it with a checkpoint.
 Several GPUs each take a share of every batch (DDP). A launcher starts one process for each, such as
 `torchrun --nproc-per-node 4 "$(command -v sqlwright)" finetune ...`, or `accelerate launch`; the
 first one writes, and all share the evaluation. A model has to fit each
-GPU, with `--quantized nf4` in a quarter of the memory. Checkpoints belong to a number of processes.
+GPU, with `quantized=nf4` in a quarter of the memory. Checkpoints belong to a number of processes.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Watch:
         if not isfinite(loss):
             raise ConfigError(
                 f"the loss of step {step} is no number any more: the training has diverged",
-                hint="Use a smaller --learning-rate, or --precision bf16 or fp32.",
+                hint="Use --training with a smaller learning_rate, or precision=bf16 or fp32.",
             )
         if self._first < 0:
             self._first = step - 1

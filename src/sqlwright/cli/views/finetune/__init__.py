@@ -1,1 +1,0 @@
-"""Views of `sqlwright lab finetune`."""
