@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from typing import ClassVar
 
 import numpy as np
 
-from sqlwright.lab.evaluation.figures.family import Given, Tally
+from sqlwright.lab.evaluation.figures.family import Family, Tally
 from sqlwright.lab.evaluation.grading import level_place
 from sqlwright.lab.evaluation.intervals import Sample, Share, ratio_interval
 from sqlwright.lab.evaluation.records import Record
@@ -20,18 +19,14 @@ MOST_VALUES = 100
 a number of its own, breaks nothing down; chosen."""
 
 
-class Accuracy:
+class Accuracy(Family):
     """The share of right answers over all questions."""
 
-    of_all: ClassVar[bool] = False
-
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._total = self._hits = self._full = self._full_hits = 0
         self._by_rule: Counter[str] = Counter()
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         self._total += 1
         self._hits += right
         if not record.gold_empty:
@@ -42,7 +37,6 @@ class Accuracy:
                 self._by_rule[rule] += 1
 
     def result(self) -> dict[str, object]:
-        """The shares."""
         return {
             "execution_accuracy": Share(self._hits, self._total).as_dict(),
             "execution_accuracy_gold_not_empty": Share(self._full_hits, self._full).as_dict(),
@@ -50,18 +44,14 @@ class Accuracy:
         }
 
 
-class Breakdowns:
+class Breakdowns(Family):
     """The share of right answers by difficulty, database, SQL feature of the gold query and tag."""
 
-    of_all: ClassVar[bool] = False
-
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._difficulty, self._database, self._feature = Tally(), Tally(), Tally()
         self._tags: dict[str, Tally] = {}
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         self._database.add(record.db_id, right)
         if record.difficulty:
             self._difficulty.add(record.difficulty, right)
@@ -98,17 +88,13 @@ TIER = "tier:"
 """The beginning of the name of a metric that an answer reaches or doesn't."""
 
 
-class Measures:
+class Measures(Family):
     """Each metric over the questions that it applies to."""
 
-    of_all: ClassVar[bool] = False
-
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._values: dict[str, array[float]] = {}
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         del right
         for name, value in record.measures.items():
             if value is None:
@@ -133,19 +119,17 @@ class Measures:
         return {"measures": measures, "tiers": tiers}
 
 
-class Questions:
+class Questions(Family):
     """Questions, those that were left out, and the status of the others."""
 
-    of_all: ClassVar[bool] = True
+    of_all = True
 
-    def __init__(self, given: Given) -> None:
-        self._given = given
+    def __init__(self) -> None:
         self._status: Counter[str] = Counter()
         self._empty = 0
         self._stood_in = [0, 0]
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         self._status[record.status] += 1
         if record.status == "gold":
             return
@@ -155,16 +139,10 @@ class Questions:
             self._stood_in[1] += 1
 
     def result(self) -> dict[str, object]:
-        """The numbers."""
         return {
-            "rule": self._given.rule,
             "questions": self._status.total(),
             "gold_does_not_run": self._status["gold"],
             "gold_returns_nothing": self._empty,
-            "skipped": {
-                db_id: {"questions": count, "reason": reason}
-                for db_id, (count, reason) in self._given.skipped.items()
-            },
             "status": {name: n for name, n in self._status.items() if name != "gold"},
             "stood_in": Share(*self._stood_in).as_dict(),
         }

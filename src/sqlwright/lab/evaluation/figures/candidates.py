@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from math import comb
-from typing import ClassVar
 
-from sqlwright.lab.evaluation.figures.family import Given
+from sqlwright.lab.evaluation.figures.family import Family
 from sqlwright.lab.evaluation.intervals import Sample, Share, ratio_interval
 from sqlwright.lab.evaluation.records import Record
 
@@ -16,37 +15,27 @@ MOST_ROWS = 32
 """Sets of sources that are told at most, the most frequent ones; chosen."""
 
 
-class Candidates:
+class Candidates(Family):
     """Figures of all candidates of a question, in place of the chosen one."""
 
-    of_all: ClassVar[bool] = False
-
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._total = self._right = self._first = self._oracle = 0
         self._outcomes: Counter[tuple[int, int, bool]] = Counter()
         """Questions by candidates, right candidates, and a right answer."""
         self._sources: Counter[frozenset[str]] = Counter()
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in. One with candidates that nobody judged (of an earlier version) counts
-        for the shares of all questions alone."""
         self._total += 1
         self._right += right
         self._first += record.first
         self._oracle += record.oracle
-        judged = record.judged
-        if not judged and record.candidates:
-            return
-        good = [source for source, agrees in judged if agrees]
-        self._outcomes[len(judged), len(good), right] += 1
+        good = [source for source, agrees in record.judged if agrees]
+        self._outcomes[len(record.judged), len(good), right] += 1
         if good:
             self._sources[frozenset(good)] += 1
 
     def result(self) -> dict[str, object]:
-        """The figures."""
         oracle = Share(self._oracle, self._total).as_dict()
-        known = self._outcomes.total()
         always = sum(n for (of, good, _), n in self._outcomes.items() if of == good > 0)
         beyond = self._oracle - self._first
         ranked = sorted(self._sources.items(), key=lambda item: (-item[1], sorted(item[0])))
@@ -55,7 +44,7 @@ class Candidates:
             "oracle_over_candidates": oracle,
             "bounds": {
                 "oracle": oracle,
-                "adversary": Share(always, known).as_dict(),
+                "adversary": Share(always, self._total).as_dict(),
                 "pass_at": self._pass_at(),
             },
             "selection": self._selection(),

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from typing import ClassVar
 
 import numpy as np
 
 from sqlwright.confidence.figures import Numbers, auroc
-from sqlwright.lab.evaluation.figures.family import Given
+from sqlwright.lab.evaluation.figures.family import Family
 from sqlwright.lab.evaluation.intervals import Sample, Share
 from sqlwright.lab.evaluation.records import Record
 
@@ -22,19 +21,15 @@ PRECISIONS = ("0.90", "0.95")
 """Precisions at which the coverage is told."""
 
 
-class Confidence:
+class Confidence(Family):
     """Figures of a run in which a probability stands beside every answer; nothing of others, which
     have another basis."""
 
-    of_all: ClassVar[bool] = False
-
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._sure, self._right, self._answered = array("d"), bytearray(), bytearray()
         self._known = True
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         answered = record.status == "answered"
         if record.confidence is None and answered:
             self._known = False
@@ -144,19 +139,15 @@ UNANSWERABLE = ("answerable", "no")
 """The tag, and its value, of a question that the database can't answer: it is right to refuse."""
 
 
-class Reliability:
+class Reliability(Family):
     """The mean score of a question: 1 for a right answer and for none where there can't be one, 0
     for none where there is one, and less the penalty for a wrong answer, which any answer is to a
     question that has none."""
 
-    of_all: ClassVar[bool] = False
-
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._good = self._none = self._bad = 0
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         tag, value = UNANSWERABLE
         answerable = record.tags.get(tag) != value
         if record.status != "answered":

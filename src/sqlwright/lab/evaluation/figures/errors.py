@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import ClassVar
 
 from sqlwright.lab.evaluation.error_classes.classes import CLASSES
 from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
-from sqlwright.lab.evaluation.figures.family import Given
+from sqlwright.lab.evaluation.figures.family import Family
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.records import Record
 
@@ -15,17 +14,16 @@ SPLIT = ("right", "not_chosen", "none_right", "gold_doubtful")
 """CHASE-SQL's figure 5. A doubtful gold query goes before all else."""
 
 
-class Errors:
+class Errors(Family):
     """Classes and origins of wrong answers.
 
     Classes and origins are shares of the wrong answers that were looked at; the split is of all
     questions, those whose gold query doesn't run included.
     """
 
-    of_all: ClassVar[bool] = True
+    of_all = True
 
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._total = self._wrong = self._classed = 0
         self._splits: Counter[str] = Counter()
         self._main: Counter[str] = Counter()
@@ -34,7 +32,6 @@ class Errors:
         self._kinds: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         self._total += 1
         self._splits[_split(record, right)] += 1
         if right or record.status == "gold":
@@ -52,7 +49,6 @@ class Errors:
         self._kinds[main][kind] += 1
 
     def result(self) -> dict[str, object]:
-        """The figures."""
         classed = self._classed
         told = {
             "wrong": self._wrong,

@@ -1,33 +1,22 @@
-"""The protocol of a family of figures, and what each is given."""
+"""The protocol of a family of figures, and shares by a name."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import ClassVar, Protocol
 
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """All that figures go by besides the records."""
-
-    rule: str = "spider"
-    """By which an answer is right."""
-    skipped: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-    """Databases that couldn't be opened, with their numbers of questions and the reasons."""
-
-
 class Family(Protocol):
     """Takes each record once and keeps what its figures need, never the record."""
 
-    of_all: ClassVar[bool]
+    of_all: ClassVar[bool] = False
     """True if it is told of questions whose gold query doesn't run, too."""
 
-    def __init__(self, given: Given) -> None: ...
+    def __init__(self) -> None: ...
 
     def add(self, record: Record, right: bool) -> None:
         """Take a record in, which is right or not by the rule of the run."""

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import ClassVar
 
-from sqlwright.lab.evaluation.figures.family import Given
+from sqlwright.lab.evaluation.figures.family import Family
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.records import Record
 
 
-class Linker:
+class Linker(Family):
     """Recall and precision of the linker's best columns, over the questions that have some."""
 
-    of_all: ClassVar[bool] = False
-
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._questions = self._whole = 0
         self._needed = self._found = self._kept = 0
         self._needed_tables = self._found_tables = 0
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         del right
         if not record.needed_columns or not record.kept_columns:
             return
@@ -36,7 +31,6 @@ class Linker:
         self._found_tables += record.found_tables
 
     def result(self) -> dict[str, object]:
-        """The figures."""
         return {
             "linker": {
                 "column_recall": _ratio(self._found, self._needed),
@@ -47,7 +41,7 @@ class Linker:
         }
 
 
-class Views:
+class Views(Family):
     """Of the whole schema and after each step that may narrow it: recall and precision of what is
     shown over all questions together, columns and tables left at the mean, the columns by database,
     and how often all that a question needs is still there. Empty if no step narrows.
@@ -56,14 +50,10 @@ class Views:
     column, such as count(*), aren't among them.
     """
 
-    of_all: ClassVar[bool] = False
-
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._views: dict[str, _View] = {}
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         del right
         if not record.needed_columns:
             return

@@ -6,11 +6,11 @@ from array import array
 from collections import Counter
 from dataclasses import asdict, fields
 from functools import reduce
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from sqlwright.lab.evaluation.figures.family import Given
+from sqlwright.lab.evaluation.figures.family import Family
 from sqlwright.lab.evaluation.intervals import Sample
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.spending import plus
@@ -19,18 +19,14 @@ from sqlwright.types import Usage
 FIELDS = tuple(field.name for field in fields(Usage))
 
 
-class Latency:
+class Latency(Family):
     """Median, 95th percentile and maximum of the seconds of a question, and of each step."""
 
-    of_all: ClassVar[bool] = False
-
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._seconds = array("d")
         self._steps: dict[str, array[float]] = {}
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         del right
         self._seconds.append(record.seconds)
         for step, seconds in record.times.items():
@@ -56,14 +52,13 @@ def quantiles(values: array[float]) -> dict[str, float]:
     return {name: float(ranked[round(q * (len(ranked) - 1))]) for name, q in at.items()}
 
 
-class Spending:
+class Spending(Family):
     """Usage of language models for all questions that were asked; empty if none was used. Replies
     from the cache or a recording are counted as `cached` and are in no other number."""
 
-    of_all: ClassVar[bool] = True
+    of_all = True
 
-    def __init__(self, given: Given) -> None:
-        del given
+    def __init__(self) -> None:
         self._steps: dict[str, Counter[str]] = {}
         self._unknown: set[str] = set()
         """Steps of which some cost isn't known."""
@@ -71,7 +66,6 @@ class Spending:
         self._unpriced = self._right = 0
 
     def add(self, record: Record, right: bool) -> None:
-        """Take a record in."""
         self._right += right
         calls = tokens = 0
         cost: float | None = 0.0

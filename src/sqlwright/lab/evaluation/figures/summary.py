@@ -14,7 +14,7 @@ from sqlwright.lab.evaluation.figures.accuracy import (
 from sqlwright.lab.evaluation.figures.candidates import Candidates
 from sqlwright.lab.evaluation.figures.confidence import Confidence, Reliability
 from sqlwright.lab.evaluation.figures.errors import Errors
-from sqlwright.lab.evaluation.figures.family import Family, Given
+from sqlwright.lab.evaluation.figures.family import Family
 from sqlwright.lab.evaluation.figures.linking import Linker, Views
 from sqlwright.lab.evaluation.figures.spending import Latency, Spending
 from sqlwright.lab.evaluation.records import Record
@@ -33,8 +33,7 @@ def summarize(
     Questions whose gold query doesn't run are left out and counted; so are those of `skipped`
     databases, given with their numbers of questions and the reasons.
     """
-    given = Given(rule, skipped or {})
-    families = [family(given) for family in FAMILIES]
+    families = [family() for family in FAMILIES]
     of_all = [family.add for family in families if family.of_all]
     of_scored = [family.add for family in families if not family.of_all]
     for record in records:
@@ -44,7 +43,11 @@ def summarize(
         if record.status != "gold":
             for add in of_scored:
                 add(record, right)
-    summary: dict[str, Any] = {}
+    left_out = (skipped or {}).items()
+    summary: dict[str, Any] = {
+        "rule": rule,
+        "skipped": {id_: {"questions": count, "reason": why} for id_, (count, why) in left_out},
+    }
     for family in families:
         summary |= family.result()
     return summary
