@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.local.left_out.checks import findings
+from sqlwright.local.left_out.amounts import machine_checks
 from sqlwright.messages import Text
 from sqlwright.prepare import open_workspace
 from sqlwright.prompts.cells import render_result
@@ -133,9 +133,9 @@ def test_a_machine_finding_is_told_as_the_machine_finds_it(tmp_path: Path) -> No
     with closing(sqlite3.connect(tmp_path / "bakery.sqlite")) as connection:
         connection.executescript(database_script(entry["database"]))
     workspace = open_workspace(str(tmp_path / "bakery.sqlite"), folder=tmp_path / "absent")
-    (note,) = findings(Candidate(entry["faulty"], "test"), workspace)
+    (note,) = machine_checks(Candidate(entry["faulty"], "test"), workspace)
     assert entry["outcome"].strip().endswith(f"Noticed by machine: {note.text}.")
-    assert findings(Candidate(entry["sql"], "test"), workspace) == ()
+    assert machine_checks(Candidate(entry["sql"], "test"), workspace) == ()
     workspace.database.close()
 
 

@@ -23,7 +23,7 @@ PARTS: Mapping[str, str] = {
     "first_calibration": "sqlwright.local.models:first_calibration",
     "schema_texts": "sqlwright.local.question.schema:texts_of",
     "account": "sqlwright.local.left_out.account:written_account",
-    "checks": "sqlwright.local.left_out.checks:findings",
+    "checks": "sqlwright.local.left_out.amounts:machine_checks",
 }
 
 

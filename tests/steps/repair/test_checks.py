@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlwright.local.left_out.checks import findings
+from sqlwright.local.left_out.amounts import machine_checks
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Workspace
 from sqlwright.types import FINDINGS, Candidate
@@ -34,7 +34,7 @@ def workspaces(
 
 @pytest.mark.parametrize("case", CASES, ids=[case["title"] for case in CASES])
 def test_findings(workspaces: dict[str, Workspace], case: dict[str, Any]) -> None:
-    found = findings(Candidate(case["sql"], "test"), workspaces[case.get("database", "shop")])
+    found = machine_checks(Candidate(case["sql"], "test"), workspaces[case.get("database", "shop")])
     assert len(found) == len(case.get("finds", []))
     for finding, words in zip(found, case.get("finds", []), strict=True):
         assert words in finding.text

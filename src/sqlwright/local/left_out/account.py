@@ -1,9 +1,11 @@
-"""The account of a query: each phrase of the question, with what in the query answers it."""
+"""The account of a query: each phrase of the question, with what in the query answers it, and the
+phrases that nothing answers as vetoes."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
@@ -25,12 +27,13 @@ from sqlwright.english.vocabulary import (
 from sqlwright.english.words import Token, singular, split_name, stem, tokens
 from sqlwright.local.left_out import asked as reading
 from sqlwright.local.left_out.asked import Asked
-from sqlwright.local.left_out.outputs import missing_outputs
+from sqlwright.local.left_out.reading import Reading
 from sqlwright.local.left_out.said import Said, called
+from sqlwright.presentation.accounting import unanswered_words
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.calculations import calculations
-from sqlwright.types import Candidate, Question, ValueMatch
-from sqlwright.types.account import Account, AskedPhrase, PhraseKind
+from sqlwright.types import Account, AskedPhrase, Candidate, Question, ValueMatch, Veto
+from sqlwright.types.account import PhraseKind
 
 FOUND = 0.95
 """Least similarity, in [0, 1], of a phrase of the question and a stored value it names; chosen."""
@@ -395,3 +398,129 @@ def _numbers(text: str) -> tuple[Asked, ...]:
 def _cues(text: str) -> tuple[Asked, ...]:
     kinds = (reading.patterns, reading.bounds, reading.negations, reading.operations)
     return tuple(one for kind in kinds for one in kind(text))
+
+
+NEAREST = 3
+"""Stored values named for a name that none of them is."""
+ALIKE = 0.5
+"""Least similarity, in [0, 1], of these; chosen."""
+
+
+def accounted(candidate: Candidate, read: Reading) -> Candidate:
+    """The candidate with its account; as it is where it can't be read."""
+    state = read.state
+    found = written_account(state.question, read.schema, state.values, candidate, read.today)
+    if found is None:
+        return candidate
+    found = Account(tuple(_with_nearest(one, read) for one in found.phrases))
+    return replace(candidate, account=found)
+
+
+def vetoed(candidate: Candidate) -> Candidate:
+    """The candidate with a veto for each grave phrase that nothing in it answers and none of its
+    vetoes is about."""
+    if candidate.account is None:
+        return candidate
+    known = [veto.message.casefold() for veto in candidate.vetoes]
+    new = tuple(_vetoes(candidate.account.unanswered, known))
+    return replace(candidate, vetoes=(*candidate.vetoes, *new)) if new else candidate
+
+
+def _vetoes(left: Iterable[AskedPhrase], known: Iterable[str]) -> Iterator[Veto]:
+    for one in left:
+        if one.doubt >= GRAVE and not any(one.text.casefold() in text for text in known):
+            yield Veto("unanswered", unanswered_words(one))
+
+
+def _with_nearest(phrase: AskedPhrase, read: Reading) -> AskedPhrase:
+    """A name that nothing stored is called, with the values that are spelled most like it."""
+    if phrase.answer or phrase.value is not None or phrase.kind not in {"quotation", "name"}:
+        return phrase
+    best: dict[str, ValueMatch] = {}
+    for match in read.search(phrase.text):
+        if match.score >= ALIKE:
+            best.setdefault(match.value.casefold(), match)
+    return replace(phrase, nearest=tuple(best.values())[:NEAREST])
+
+
+_BETWEEN = re.compile(
+    r"\s*(?:,|,?\s*and|,?\s*as well as|,?\s*along with|\s*&)\s*"
+    r"(?:(?:the|their|its|his|her|each|also)\s+)*",
+    re.IGNORECASE,
+)
+"""Text between two things that are listed."""
+_OUTPUT_NAMES = frozenset({"name", "names", "date", "dates", "year", "years", "type", "types"})
+"""Words for operations that columns are called by, too."""
+_LONGEST = 3
+"""Words of one thing that is listed; chosen."""
+
+
+def missing_outputs(
+    text: str, words: Sequence[Token], said: Said
+) -> Iterator[tuple[tuple[int, int], tuple[ColumnRef, ...]]]:
+    """Each listed thing that a column of the query's tables is called, isn't shown, and stands
+    beside one that is: its range of characters and these columns."""
+    if any(term.star for term in said.facts.first.shown):
+        return
+    shown = {ref for term in said.facts.first.shown for ref in term.columns}
+    if not shown or said.facts.combines:
+        return
+    for group in _listed(text, words):
+        columns = [_listed_columns(text[slice(*span)], said) for span in group]
+        if not all(columns) or not any(set(one) & shown for one in columns):
+            continue
+        for span, refs in zip(group, columns, strict=True):
+            words_of = text[slice(*span)].casefold().split()
+            if set(refs) & shown or any(said.shows(word) for word in words_of):
+                continue
+            yield span, tuple(refs)
+
+
+def _listed(text: str, words: Sequence[Token]) -> Iterator[list[tuple[int, int]]]:
+    """The lists in a text: the ranges of their members, each of up to three words."""
+    group: list[tuple[int, int]] = []
+    start = 0
+    for place, word in enumerate(words):
+        after = words[place + 1] if place + 1 < len(words) else None
+        if word.text in FUNCTION_WORDS:
+            if word.text not in {"and", "as", "well", "the", "their", "its"}:
+                if len(group) > 1:
+                    yield group
+                group, start = [], place + 1
+            elif not group or group[-1][1] <= word.start:
+                start = place + 1
+            continue
+        gap = text[word.end : after.start] if after is not None else ""
+        ends = after is None or not gap.isspace() or after.text in FUNCTION_WORDS
+        if not ends:
+            continue
+        first = max(start, place + 1 - _LONGEST)
+        span = (words[first].start, word.end)
+        if group and not _BETWEEN.fullmatch(text[group[-1][1] : span[0]]):
+            if len(group) > 1:
+                yield group
+            group = []
+        group.append(span)
+        start = place + 1
+    if len(group) > 1:
+        yield group
+
+
+def _listed_columns(phrase: str, said: Said) -> list[ColumnRef]:
+    """The columns of the query's tables that all words of a phrase, or its last one, are called."""
+    words = phrase.casefold().split()
+    if any(word in OPERATION_WORDS - _OUTPUT_NAMES for word in words) or _is_table(words[-1], said):
+        return []
+    tables = [said.schema.table(name) for name in dict.fromkeys(said.facts.tables)]
+    return [
+        ColumnRef(table.name, column.name)
+        for table in tables
+        if table is not None
+        for column in table.columns
+        if called(words[-1], column.name, column.label)
+    ]
+
+
+def _is_table(word: str, said: Said) -> bool:
+    """True if a table is called so: its things are meant, not a column of their number."""
+    return any(called(word, table.own_name, table.label) for table in said.schema.tables)

@@ -1,17 +1,43 @@
-"""Columns worked out with as what they don't hold: texts as numbers or as dates."""
+"""Numbers and amounts: units, keys and flags added up, texts as numbers, rows counted twice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from sqlwright.english.bounds import ANY_UNIT, NUMBER, measures, number_in
+from sqlwright.english.cues import COUNT, SHARE, TOTAL, one_of, whole_words
+from sqlwright.english.dates import moments
+from sqlwright.english.vocabulary import KEY_WORDS, NUMBERS, ORDINALS, SCALES, UNITS
+from sqlwright.english.words import singular, split_name, stem
+from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form import nodes as f
+from sqlwright.local.form.nodes import Aggregate, Column, Select
 from sqlwright.local.form.sequence.symbols import DATE_PARTS, LATER_AGGREGATES
-from sqlwright.local.form.walking import inside
-from sqlwright.local.left_out.reading import Finding, Reading
+from sqlwright.local.form.walking import exchanged, inside, own, own_tables, selects
+from sqlwright.local.form.written import form_of
+from sqlwright.local.left_out.asked import numbers
+from sqlwright.local.left_out.flags import flag_asked, flag_values
+from sqlwright.local.left_out.reading import (
+    Finding,
+    Reading,
+    column_words,
+    conjunction,
+    conjuncts,
+    with_condition,
+)
+from sqlwright.local.left_out.said import same_amount
 from sqlwright.local.parser.dressing.dress import dress
+from sqlwright.protocols import Workspace
+from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.sql.dialects import dialect_of
-from sqlwright.types import Veto
+from sqlwright.sql.hazards import held
+from sqlwright.types import Candidate, Note, Veto
+
+if TYPE_CHECKING:
+    from sqlwright.catalog.records import ColumnProfile
 
 _SUMS = frozenset({"sum", "avg", "total", *LATER_AGGREGATES})
 _WORKED_OUT = frozenset({"+", "-", "*", "/", "%", "ratio", "percent"})
@@ -102,3 +128,305 @@ def _variable(node: object) -> bool:
     return any(
         True for kind in (f.Column, f.DerivedColumn, f.Star, f.Subquery) for _ in inside(node, kind)
     ) or any(call.name == "now" for call in inside(node, f.Function))
+
+
+_SCALES = {word: NUMBERS[word] for word in SCALES}
+_SCALED = re.compile(rf"(?<![\w.]){NUMBER}\s+(?P<scale>{one_of(SCALES)})(?!\w)", re.IGNORECASE)
+_SHOWN = re.compile(rf"(?<!\w)in (?P<unit>{ANY_UNIT})s?(?!\w)(?!\s+(?:of|\d))", re.IGNORECASE)
+"""A unit in which something is to be shown."""
+
+
+def measured_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """First character and end of each unit of a text: one with a number, or to show amounts in."""
+    written = (match.span() for shape in (_SCALED, _SHOWN) for match in shape.finditer(text))
+    return (*(one.span for one in measures(text)), *written)
+
+
+def unit_as_value(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A unit taken for a stored value: the megabytes of “100 MB” for the state MB."""
+    spans = measured_spans(read.question)
+    for match in read.values if spans else ():
+        if match.span is None or not any(_within(match.span, span) for span in spans):
+            continue
+        compared = {f.Column(match.column), f.Literal(match.value)}
+        if any({one.left, one.right} == compared for one in inside(form, f.Comparison)):
+            told = f"“{match.phrase}” is a unit and is compared with {match.column}"
+            yield Finding(Veto("unit", told))
+
+
+def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
+    """True if a range of characters is part of another one."""
+    return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def other_unit(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A number with a unit, compared with a column that is named after another unit."""
+    for one in measures(read.question):
+        for comparison in _comparisons(form, one.number):
+            column = comparison.left
+            factor = _factor(one.unit, column.ref) if isinstance(column, f.Column) else None
+            if isinstance(column, f.Column) and factor is not None and factor != 1:
+                yield _times(factor, comparison, one.said, form, column.ref)
+
+
+def unscaled(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """“5 thousand” compared as 5."""
+    for match in _SCALED.finditer(read.question):
+        for comparison in _comparisons(form, number_in(match)):
+            scale = _SCALES[match.group("scale").casefold()]
+            yield _times(scale, comparison, match.group(), form)
+
+
+def _times(
+    factor: float, comparison: f.Comparison, said: str, form: f.Query, ref: ColumnRef | None = None
+) -> Finding:
+    """That a number has to be compared as `factor` times as much."""
+    number = _as_number(comparison.right.value) if isinstance(comparison.right, f.Literal) else None
+    literal = f.Literal(_plain((number or 0.0) * factor))
+    told = f"“{said}” is compared {f'with {ref} ' if ref else ''}as {_plain(number or 0.0)}"
+    done = f"“{said}” is {literal}{f' in {ref}' if ref else ''}"
+    mended = exchanged(form, comparison, replace(comparison, right=literal))
+    return Finding(Veto("unit", told, done), mended)
+
+
+def shown_in_other_unit(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """“In minutes”, shown in the unit that the column is named after."""
+    match = _SHOWN.search(read.question)
+    if match is None or not isinstance(form, f.Select):
+        return
+    unit = match.group("unit").casefold()
+    items = tuple(_in_unit(item, unit) for item in form.items)
+    if items != form.items:
+        yield Finding(
+            Veto("unit", f"it isn't shown {match.group()}", f"shown {match.group()}"),
+            replace(form, items=items),
+        )
+
+
+def _in_unit(item: f.Expression | f.Star, unit: str) -> f.Expression | f.Star:
+    operand = item.operand if isinstance(item, f.Aggregate) else item
+    if isinstance(item, f.Aggregate) and item.function == "count":
+        return item
+    if not isinstance(operand, f.Column) or isinstance(item, f.Star):
+        return item
+    factor = _factor(unit, operand.ref)
+    if factor is None or factor == 1:
+        return item
+    if factor > 1:
+        return f.Arithmetic("ratio", item, f.Literal(_plain(factor)))
+    return f.Arithmetic("*", item, f.Literal(_plain(1 / factor)))
+
+
+def _factor(unit: str, ref: ColumnRef) -> float | None:
+    """The factor from a unit to the one that a column is named after (minutes to seconds: 60); None
+    where the name has no unit of the same kind, or several."""
+    words = [singular(word) for word in split_name(ref.column)]
+    for units in UNITS:
+        if unit in units:
+            stored = {units[word] for word in words if word in units}
+            return units[unit] / stored.pop() if len(stored) == 1 else None
+    return None
+
+
+def _comparisons(form: f.Query, number: float) -> Iterator[f.Comparison]:
+    for comparison in inside(form, f.Comparison):
+        literal = comparison.right
+        if isinstance(literal, f.Literal) and _as_number(literal.value) == number:
+            yield comparison
+
+
+def _as_number(value: str | float) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _plain(number: float) -> int | float:
+    """Whole numbers as such; floats without the noise of their last digits."""
+    rounded = round(number, 9)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+_ADDED = frozenset({"sum", "avg", "total", "median", "stddev", "stddev_pop"})
+_COUNTS, _TOTALS, _SHARES = (whole_words(one_of(words)) for words in (COUNT, TOTAL, SHARE))
+_PLACES = frozenset({"position", "pos", "rank", "seq", "sequence", "num", "number", "no", "nr"})
+_PERIODS = {"year": (1000, 2200), "quarter": (1, 4), "month": (1, 12), "week": (1, 53)}
+"""Last words of the names of columns that hold periods, and their least and greatest number."""
+_ORDINAL = re.compile(
+    rf"\b(?P<ordinal>{one_of(ORDINALS)}|\d+(?:st|nd|rd|th))[ -](?P<of>[a-z]+)"
+    r"|\b(?P<noun>[a-z]+)(?: no\.?| number| #)? ?(?P<number>\d{1,4})\b(?![.,]?\d)",
+    re.IGNORECASE,
+)
+"""“The third floor” and “floor 3”."""
+
+
+def label_added(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A key, a period or a place in an order as an amount, where the question doesn't ask for their
+    average; a flag, where it asks for neither their number nor a share."""
+    said = {stem(word.text) for word in read.words}
+    for call in inside(form, f.Aggregate):
+        column = call.operand
+        if call.function not in _ADDED or not isinstance(column, f.Column):
+            continue
+        kind = _label(column.ref, read)
+        named = kind != "keys" and call.function != "sum" and column_words(column.ref) <= said
+        if kind == "yes and no":
+            counts = _COUNTS.search(read.question) or not _TOTALS.search(read.question)
+            named = bool(flag_asked(column.ref, read) is not None and counts)
+            named = named if call.function == "sum" else bool(_SHARES.search(read.question))
+        if kind and not named:
+            told = f"{call.function} of {column.ref}, which holds {kind}, no amounts"
+            yield Finding(Veto("amount", told))
+
+
+def _label(ref: ColumnRef, read: Reading) -> str:
+    """The kind of a column's numbers where they aren't amounts; empty where they may be."""
+    profile, last = read.profile(ref), split_name(ref.column)[-1:] or ("",)
+    if ref in read.schema.all_keys or last[0] in {"id", "code"}:
+        return "keys"
+    if profile is None or not isinstance(profile.maximum, int):
+        return ""
+    low, high = profile.minimum, profile.maximum
+    if flag_values(ref, read) is not None:
+        return "yes and no"
+    if not isinstance(low, int):
+        return ""
+    if last[0] in _PERIODS:
+        return "periods" if low >= _PERIODS[last[0]][0] and high <= _PERIODS[last[0]][1] else ""
+    dense = low in {0, 1} and profile.distinct == high - low + 1
+    return "places in an order" if last[0] in _PLACES and dense else ""
+
+
+def out_of_nowhere(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A number that the question doesn't say and that the column compared with it can't equal."""
+    for one in inside(form, f.Comparison):
+        column, worth = one.left, one.right.value if isinstance(one.right, f.Literal) else ""
+        if not isinstance(column, f.Column) or not isinstance(worth, int | float):
+            continue
+        profile, flag = read.profile(column.ref), flag_values(column.ref, read) is not None
+        low, high = (profile.minimum, profile.maximum) if profile is not None else (None, None)
+        if not isinstance(low, int | float) or not isinstance(high, int | float):
+            continue
+        if low <= worth <= high or worth in {0, 1} or (not flag and _is_said(worth, read)):
+            continue
+        told = f"{column.ref} is compared with {worth:g}, which neither it nor the question says"
+        yield Finding(Veto("number", told))
+
+
+def _is_said(worth: float, read: Reading) -> bool:
+    """True if a question, or what is known beside it, says a number, in whatever unit; a question
+    that names a time may say any."""
+    said = (*numbers(read.question), *numbers(read.state.question.evidence))
+    return bool(moments(read.question, read.today)) or any(
+        same_amount(one.worth, worth) or abs(one.worth - worth) == 1 for one in said
+    )
+
+
+def ordinal(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """“The third floor” without the number 3 of the column of floors: it is neither the third row
+    of an order nor another column's 3."""
+    if not isinstance(form, f.Select) or form.derived:
+        return
+    told = [one.span for one in moments(read.question, read.today)]
+    told += [one.span for one in read.values if one.span and not one.phrase.isdigit()]
+    for match in _ORDINAL.finditer(read.question):
+        if any(low < match.end() and match.start() < high for low, high in told):
+            continue
+        word, noun = (match["ordinal"] or "").casefold(), match["of"] or match["noun"]
+        place = ORDINALS.get(word) or int(match["number"] or re.sub(r"\D", "", word))
+        for ref in _numbering(noun, place, form, read):
+            yield from _placed(match.group(), ref, place, form)
+            return
+
+
+def _numbering(noun: str, place: int, form: f.Select, read: Reading) -> Iterator[ColumnRef]:
+    """The columns of a query's tables that number what a noun names and hold a place."""
+    tables = own_tables(form) | {star.table for star in inside(form, f.Star) if star.table}
+    dull = {stem(word) for word in (*KEY_WORDS, *_PLACES)}
+    for ref in read.schema.columns:
+        profile = read.profile(ref)
+        if ref.table not in tables or ref in read.schema.all_keys or profile is None:
+            continue
+        low, high = profile.minimum, profile.maximum
+        whole = isinstance(low, int) and isinstance(high, int) and low <= place <= high
+        if whole and column_words(ref) - dull == {stem(noun.casefold())}:
+            yield ref
+
+
+def _placed(said: str, ref: ColumnRef, place: int, form: f.Select) -> Iterator[Finding]:
+    """That a query goes by a place otherwise; the first is left to orders that aren't by it."""
+    column, wanted = f.Column(ref), f.Literal(place)
+    parts = conjuncts(form.where)
+    ends = [part for part in parts if column in set(inside(part, f.Column))]
+    has = [part for part in parts if wanted in set(inside(part, f.Literal))]
+    ordered = any(column in set(inside(term, f.Column)) for term in form.order_by)
+    if any(part in has for part in ends) or (place == 1 and not (ordered or ends)):
+        return
+    kept = tuple(
+        p for p in parts if p not in ends and not (p in has and isinstance(p, f.Comparison))
+    )
+    cut = replace(form, where=conjunction(kept))
+    if ordered:
+        cut = replace(cut, order_by=(), limit=None, offset=None)
+    told = f"“{said}” is {ref} = {place}, which this query doesn't ask for"
+    mended = with_condition(cut, f.Comparison("=", column, wanted))
+    yield Finding(Veto("place", told, f"“{said}” is read as {ref} = {place}"), mended)
+
+
+_Profiles = Mapping[ColumnRef, "ColumnProfile"]
+_ADDED_UP = frozenset({"sum", "avg", "total"})
+
+
+def machine_checks(candidate: Candidate, workspace: Workspace) -> tuple[Note, ...]:
+    """Warnings about a query, empty when nothing is wrong or it can't be read.
+
+    - A sum or average over a table whose rows come once per matching row of another table counts
+      rows more than once (fan-out).
+    - A sum or average of text that isn't numbers is 0 or nonsense.
+    """
+    try:
+        form = form_of(candidate, workspace.schema)
+    except UnsupportedQuery:
+        return ()
+    profiles = {} if workspace.catalog is None else workspace.catalog.columns
+    found: dict[Note, None] = {}
+    for select in selects(form):
+        found.update(dict.fromkeys(_fan_out(select, workspace.schema, profiles)))
+        found.update(dict.fromkeys(_text_as_number(select, profiles)))
+    return tuple(found)
+
+
+def _fan_out(select: Select, schema: Schema, profiles: _Profiles) -> Iterator[Note]:
+    tables = own_tables(select)
+    for aggregate in own(select, Aggregate):
+        if aggregate.function not in _ADDED_UP or aggregate.distinct:
+            continue
+        summed = {column.ref.table for column in own(aggregate, Column)}
+        for key in schema.foreign_keys:
+            if key.target_table not in summed or key.table not in tables - summed:
+                continue
+            if _many(key, schema, profiles):
+                yield Note(
+                    "fan_out",
+                    f"{aggregate.function} may count rows of {key.target_table} more than once: "
+                    f"once for each matching row of {key.table}",
+                )
+
+
+def _many(key: ForeignKey, schema: Schema, profiles: _Profiles) -> bool:
+    """True if several rows of the key's table may point to the same row."""
+    table = schema.table(key.table)
+    if table is None or set(table.primary_key) == set(key.columns):
+        return False
+    near = [profiles.get(ColumnRef(key.table, column)) for column in key.columns]
+    return not any(profile is not None and profile.unique for profile in near)
+
+
+def _text_as_number(select: Select, profiles: _Profiles) -> Iterator[Note]:
+    for aggregate in own(select, Aggregate):
+        if isinstance(aggregate.operand, Column) and aggregate.function in _ADDED_UP:
+            profile = profiles.get(aggregate.operand.ref)
+            if profile is not None and profile.main_storage == "text" and held(profile) is None:
+                message = f"{aggregate.function} of {aggregate.operand.ref}, which holds text"
+                yield Note("text_as_number", message)

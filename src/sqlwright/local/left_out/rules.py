@@ -6,20 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlwright.local.form.nodes import Query
-from sqlwright.local.left_out import (
-    absent,
-    amounts,
-    events,
-    flags,
-    keys,
-    operations,
-    quantities,
-    roles,
-    shown,
-    times,
-    units,
-    values,
-)
+from sqlwright.local.left_out import amounts, flags, keys, operations, times, values
 from sqlwright.local.left_out.reading import Finding, Reading
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
@@ -28,37 +15,37 @@ Rule = Callable[[Query, Reading], Iterator[Finding]]
 
 RULES: tuple[Rule, ...] = (
     times.misplaced_year,
-    times.left_out,
+    times.time_left_out,
     values.taken_for_opposite,
-    absent.excluded_by_name,
+    keys.excluded_by_name,
     values.several_hold,
     values.left_out,
     values.unused_name,
     values.not_stored,
-    units.unit_as_value,
-    units.other_unit,
-    units.unscaled,
-    units.shown_in_other_unit,
-    shown.measure_for_thing,
-    absent.empty_key,
-    absent.unrelated,
+    amounts.unit_as_value,
+    amounts.other_unit,
+    amounts.unscaled,
+    amounts.shown_in_other_unit,
+    operations.measure_for_thing,
+    keys.empty_key,
+    keys.unrelated,
     keys.no_row_has_both,
     keys.excludes_all,
     keys.null_in_list,
     flags.missing_flag,
     flags.opposite_flag,
     flags.left_out,
-    events.left_out,
-    roles.other_role,
+    times.event_left_out,
+    keys.other_role,
     keys.by_names,
-    quantities.ordinal,
+    amounts.ordinal,
     operations.unasked_window,
     operations.later_place,
     operations.digits_as_value,
     operations.unrounded,
     operations.lacking,
-    quantities.label_added,
-    quantities.out_of_nowhere,
+    amounts.label_added,
+    amounts.out_of_nowhere,
     amounts.constants_only,
     amounts.same_twice,
 )

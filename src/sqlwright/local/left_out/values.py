@@ -13,6 +13,7 @@ from sqlwright.english.vocabulary import FUNCTION_WORDS, MONTHS, OPERATION_WORDS
 from sqlwright.english.words import part_of, singular, split_name, stem, tokens
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import exchanged, inside, selects
+from sqlwright.local.left_out.amounts import measured_spans
 from sqlwright.local.left_out.reading import (
     FOUND,
     Finding,
@@ -25,7 +26,6 @@ from sqlwright.local.left_out.reading import (
     texts,
     with_condition,
 )
-from sqlwright.local.left_out.units import measured_spans
 from sqlwright.types import ValueMatch, Veto
 from sqlwright.types.values import WITHIN
 

@@ -13,7 +13,7 @@ from sqlwright.local.form.nodes import Column, Comparison, InList, Like, Literal
 from sqlwright.local.form.walking import changed
 from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.form.written import WrittenForm, form_of
-from sqlwright.local.left_out.checks import findings
+from sqlwright.local.left_out.amounts import machine_checks
 from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Candidate, Note, State, ValueMatch
@@ -147,7 +147,7 @@ def replace_literals(form: Query, choose: Choose) -> tuple[Query, tuple[Replacem
 def _checked(candidate: Candidate, context: Context) -> Candidate:
     if not valid(candidate) or not math.isfinite(candidate.score):
         return candidate
-    found = findings(candidate, context.workspace)
+    found = machine_checks(candidate, context.workspace)
     return replace(candidate, warnings=(*candidate.warnings, *found)) if found else candidate
 
 

@@ -14,10 +14,10 @@ from sqlwright.local.form.nodes import Query
 from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.form.written import WrittenForm, form_of
-from sqlwright.local.left_out.extent import beyond
+from sqlwright.local.left_out.account import accounted, vetoed
 from sqlwright.local.left_out.reading import Finding, Reading, joined
 from sqlwright.local.left_out.rules import findings
-from sqlwright.local.left_out.unanswered import accounted, vetoed
+from sqlwright.local.left_out.times import beyond
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.dialects import dialect_of, written_table
