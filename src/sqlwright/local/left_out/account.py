@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import lru_cache
 
 from sqlwright.candidates import facts_of
 from sqlwright.english.cues import COMPARATIVES, PROPERTIES, is_done
-from sqlwright.english.dates import Moment, moments
+from sqlwright.english.dates import moments
 from sqlwright.english.vocabulary import (
     DEEDS,
     FUNCTION_WORDS,
@@ -25,18 +24,15 @@ from sqlwright.english.vocabulary import (
     WEEKDAYS,
 )
 from sqlwright.english.words import Token, singular, split_name, stem, tokens
-from sqlwright.local.left_out import asked as reading
-from sqlwright.local.left_out.asked import Asked
-from sqlwright.local.left_out.reading import Reading
+from sqlwright.local.left_out.asked import AMOUNT_AFTER, NAME, QUOTED, Asked, cues, numbers
+from sqlwright.local.left_out.reading import FOUND, Reading, Span, overlaps
 from sqlwright.local.left_out.said import Said, called
+from sqlwright.local.left_out.values import asks_otherwise, words_beside
 from sqlwright.presentation.accounting import unanswered_words
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.calculations import calculations
 from sqlwright.types import Account, AskedPhrase, Candidate, Question, ValueMatch, Veto
 from sqlwright.types.account import PhraseKind
-
-FOUND = 0.95
-"""Least similarity, in [0, 1], of a phrase of the question and a stored value it names; chosen."""
 
 DOUBTS: Mapping[PhraseKind, float] = {
     "value": 0.9, "number": 0.9, "time": 0.9, "negation": 0.9, "bound": 0.9, "pattern": 0.9,
@@ -57,8 +53,6 @@ _TIMES = MONTHS.keys() | WEEKDAYS | {f"{name}s" for name in WEEKDAYS}
 _UNITS = frozenset(name for units in UNITS for name in units)
 _DULL = FUNCTION_WORDS | OPERATION_WORDS | DEEDS | COMPARATIVES | POLITE
 """Words that ask for nothing that a name could stand for."""
-
-Span = tuple[int, int]
 
 
 def written_account(
@@ -116,18 +110,18 @@ class _Work:
 
     def __post_init__(self) -> None:
         self.text = self.question.text
-        self.tokens = _tokens(self.text)
+        self.tokens = tuple(tokens(self.text))
         self._own_name = {stem(word) for word in split_name(self.schema.name)}
         self.evidence = {stem(word.text) for word in tokens(self.question.evidence)}
 
     def times(self, today: date | None) -> Iterator[AskedPhrase]:
         """Days, months and years in words and digits."""
-        for moment in _moments(self.text, today):
+        for moment in moments(self.text, today):
             yield self._phrase("time", moment.span, self.said.has_time(moment.first, moment.last))
 
     def quotations(self) -> Iterator[AskedPhrase]:
         """Texts in quotes."""
-        for match in reading.QUOTED.finditer(self.text):
+        for match in QUOTED.finditer(self.text):
             span = match.span(match.lastgroup or 0)
             if not self._taken(span):
                 text = self.text[slice(*span)].strip().strip(".,;:!?").strip()
@@ -165,7 +159,7 @@ class _Work:
 
     def numbers(self) -> Iterator[AskedPhrase]:
         """Numbers, as digits or words."""
-        for one in _numbers(self.text):
+        for one in numbers(self.text):
             if not self._taken(one.span):
                 there = self.said.has_number(one.worth) or (
                     one.worth <= 1 and self._bounds_otherwise()
@@ -177,7 +171,7 @@ class _Work:
 
     def cues(self) -> Iterator[AskedPhrase]:
         """Words for comparisons, negations, patterns and operations."""
-        for one in _cues(self.text):
+        for one in cues(self.text):
             if not self._taken(one.span):
                 yield self._phrase(one.kind, one.span, self._cue_answer(one))
 
@@ -212,7 +206,7 @@ class _Work:
     def _beside(self, bound: Asked) -> str:
         """The groups that a query shows side by side, for a comparison that names no amount."""
         after = self.text[bound.span[1] :]
-        amount = reading.AMOUNT_AFTER.match(after) is not None
+        amount = AMOUNT_AFTER.match(after) is not None
         first = self.said.facts.first
         if amount or not (first.grouping or len(first.aggregates) > 1):
             return ""
@@ -230,7 +224,7 @@ class _Work:
 
     def names(self) -> Iterator[AskedPhrase]:
         """Words written as names that no stored value is."""
-        for match in reading.NAME.finditer(self.text):
+        for match in NAME.finditer(self.text):
             span = match.span("name")
             words = [one for one in self.tokens if one.within(span)]
             if self._taken(span) or not words:
@@ -314,31 +308,22 @@ class _Work:
 
     def _is_no_name(self, match: ValueMatch) -> bool:
         """True if a phrase asks for a thing, an operation or a number, not for a value."""
-        words = [one for one in self.tokens if one.within(match.span or (0, 0))]
-        if not words or all(word.is_number for word in words):
+        span = match.span or (0, 0)
+        words = [one for one in self.tokens if one.within(span)]
+        if len(words) == 1 and self._is_everyday(match.phrase, words[0].text, span):
             return True
-        if len(words) == 1 and match.phrase.islower() and is_done(self.text, match.span or (0, 0)):
-            return True
-        if len(words) == 1 and self._is_everyday(match.phrase, words[0].text):
-            return True
-        dull = [word.text in FUNCTION_WORDS or word.text in OPERATION_WORDS for word in words]
         names = [bool(self.said.naming(word.text)) for word in words]
-        if all(dull) and not ((match.span or (0, 0))[0] > 0 and match.phrase[:1].isupper()):
-            return all(names) or not self._beside_its_column(match)
-        return all(is_name or is_dull for is_name, is_dull in zip(names, dull, strict=True))
+        beside = words_beside(span, self.tokens)
+        by_column = any(called(word.text, match.column.column) for word in beside)
+        return asks_otherwise(match, words, names, by_column=by_column)
 
-    def _is_everyday(self, phrase: str, word: str) -> bool:
-        """True of a word that is a unit, or in lower case asks for a property or is what a table is
-        called."""
+    def _is_everyday(self, phrase: str, word: str, span: Span) -> bool:
+        """True of a word that is a unit, or in lower case what somebody does, a property that is
+        asked for, or what a table is called."""
         if singular(word) in _UNITS:
             return True
-        return phrase.islower() and (word in PROPERTIES or bool(self._tables(word)))
-
-    def _beside_its_column(self, match: ValueMatch) -> bool:
-        start, end = match.span or (0, 0)
-        beside = [one for one in self.tokens if one.end <= start][-1:]
-        beside += [one for one in self.tokens if one.start >= end][:1]
-        return any(called(word.text, match.column.column) for word in beside)
+        asked = word in PROPERTIES or is_done(self.text, span) or bool(self._tables(word))
+        return phrase.islower() and asked
 
     def _is_near(self, match: ValueMatch) -> bool:
         """True if a value is of a table that the query reads or a neighbour of one, or if the
@@ -349,7 +334,7 @@ class _Work:
         return table in own or bool(self.schema.neighbours(table) & own)
 
     def _taken(self, span: Span) -> bool:
-        return any(low < span[1] and span[0] < high for low, high in (p.span for p in self.found))
+        return overlaps(span, (phrase.span for phrase in self.found))
 
     def _phrase(
         self,
@@ -374,30 +359,6 @@ class _Work:
             columns=columns,
             tables=tables,
         )
-
-
-# One question is read once for all its candidates.
-
-
-@lru_cache(maxsize=64)
-def _tokens(text: str) -> tuple[Token, ...]:
-    return tuple(tokens(text))
-
-
-@lru_cache(maxsize=64)
-def _moments(text: str, today: date | None) -> tuple[Moment, ...]:
-    return moments(text, today)
-
-
-@lru_cache(maxsize=64)
-def _numbers(text: str) -> tuple[Asked, ...]:
-    return tuple(reading.numbers(text))
-
-
-@lru_cache(maxsize=64)
-def _cues(text: str) -> tuple[Asked, ...]:
-    kinds = (reading.patterns, reading.bounds, reading.negations, reading.operations)
-    return tuple(one for kind in kinds for one in kind(text))
 
 
 NEAREST = 3
@@ -457,7 +418,7 @@ _LONGEST = 3
 
 def missing_outputs(
     text: str, words: Sequence[Token], said: Said
-) -> Iterator[tuple[tuple[int, int], tuple[ColumnRef, ...]]]:
+) -> Iterator[tuple[Span, tuple[ColumnRef, ...]]]:
     """Each listed thing that a column of the query's tables is called, isn't shown, and stands
     beside one that is: its range of characters and these columns."""
     if any(term.star for term in said.facts.first.shown):
@@ -476,9 +437,9 @@ def missing_outputs(
             yield span, tuple(refs)
 
 
-def _listed(text: str, words: Sequence[Token]) -> Iterator[list[tuple[int, int]]]:
+def _listed(text: str, words: Sequence[Token]) -> Iterator[list[Span]]:
     """The lists in a text: the ranges of their members, each of up to three words."""
-    group: list[tuple[int, int]] = []
+    group: list[Span] = []
     start = 0
     for place, word in enumerate(words):
         after = words[place + 1] if place + 1 < len(words) else None

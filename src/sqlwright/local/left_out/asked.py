@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlwright.english.bounds import MEASURE, MORE, NUMBER_WORD, bound_spans
 from sqlwright.english.cues import (
@@ -63,7 +64,7 @@ _ORDER = whole_words(
     r"|in (?:\w+ )?(?:alphabetical|ascending|descending|chronological|lexicographical?) order"
     r"|alphabetically"
 )
-OPERATIONS: tuple[tuple[PhraseKind, re.Pattern[str]], ...] = (
+_OPERATIONS: tuple[tuple[PhraseKind, re.Pattern[str]], ...] = (
     ("average", _AVERAGE),
     ("count", _COUNT),
     ("sum", _SUM),
@@ -98,9 +99,12 @@ class Asked:
     worth: float = 0.0
 
 
-def bounds(text: str) -> Iterator[Asked]:
-    """The phrases that ask for a comparison with an amount."""
-    yield from (Asked("bound", span) for span in bound_spans(text))
+@lru_cache(maxsize=64)
+def cues(text: str) -> tuple[Asked, ...]:
+    """The phrases that ask for a part of a text, a comparison, an exclusion or an operation."""
+    parts = (Asked("pattern", match.span()) for match in _PATTERNS.finditer(text))
+    amounts = (Asked("bound", span) for span in bound_spans(text))
+    return (*parts, *amounts, *negations(text), *_operations(text))
 
 
 def negations(text: str) -> Iterator[Asked]:
@@ -114,16 +118,11 @@ def negations(text: str) -> Iterator[Asked]:
         yield Asked("negation", match.span())
 
 
-def patterns(text: str) -> Iterator[Asked]:
-    """The phrases that ask for a part of a text."""
-    yield from (Asked("pattern", match.span()) for match in _PATTERNS.finditer(text))
-
-
-def operations(text: str) -> Iterator[Asked]:
+def _operations(text: str) -> Iterator[Asked]:
     """The phrases that ask for an operation."""
     read = [(start, end) for start, end, _ in orders(text)]
     yield from (Asked("order", span) for span in read)
-    for kind, shape in OPERATIONS:
+    for kind, shape in _OPERATIONS:
         for match in shape.finditer(text):
             if match.start() > 0 and match.group()[0].isupper():
                 continue
@@ -131,11 +130,15 @@ def operations(text: str) -> Iterator[Asked]:
                 yield Asked(kind, match.span())
 
 
-def numbers(text: str) -> Iterator[Asked]:
+@lru_cache(maxsize=64)
+def numbers(text: str) -> tuple[Asked, ...]:
     """The numbers in digits, and as words where something is compared with them or counted by
     them. Parts of names such as A4 and numbers of decimals aside."""
+    return tuple(_numbers(text))
+
+
+def _numbers(text: str) -> Iterator[Asked]:
     rounded = ROUNDED.search(text)
-    scaled = re.compile(rf"\s*(?:{one_of(SCALES)}|k|m|bn|%|percent)\b|\s*%", re.IGNORECASE)
     for token in tokens(text):
         if not token.is_number or (rounded and token.within(rounded.span())):
             continue
@@ -144,7 +147,7 @@ def numbers(text: str) -> Iterator[Asked]:
         worth = _worth(text[token.start : token.end])
         if not worth or _RANK.match(text, token.end):
             continue
-        more = scaled.match(text, token.end)
+        more = _SCALED.match(text, token.end)
         yield Asked("number", (token.start, more.end() if more else token.end), worth)
     for match in _COMPARED_WORD.finditer(text):
         name = match.lastgroup or ""
@@ -154,6 +157,7 @@ def numbers(text: str) -> Iterator[Asked]:
             yield Asked("number", match.span(name), float(worth))
 
 
+_SCALED = re.compile(rf"\s*(?:{one_of(SCALES)}|k|m|bn|%|percent)\b|\s*%", re.IGNORECASE)
 _RANK = re.compile(r"(?:st|nd|rd|th)\s+(?:percentile|quartile|decile|quantile)", re.IGNORECASE)
 """The rest of “90th percentile”, whose number is the operation's."""
 

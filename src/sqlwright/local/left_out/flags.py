@@ -11,23 +11,30 @@ from sqlwright.english.cues import NOT
 from sqlwright.english.vocabulary import FUNCTION_WORDS
 from sqlwright.english.words import split_name, stem
 from sqlwright.local.form import nodes as f
-from sqlwright.local.form.walking import exchanged, inside, own_tables
+from sqlwright.local.form.walking import exchanged, inside
 from sqlwright.local.left_out.reading import (
-    FOUND,
     Finding,
     Reading,
     column_words,
+    compared,
+    fault,
     name_of,
     negated_at,
     with_condition,
+    with_rows_of,
 )
 from sqlwright.schema import ColumnRef
-from sqlwright.types import Veto
 
 _SHORT_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
 _PREFIXES = ("in", "un", "non")
 _OPPOSITES = frozenset({("n", "y"), ("no", "yes"), ("f", "t"), ("false", "true"), ("0", "1")})
 """The texts of no and yes, folded."""
+_OF_FLAG = re.compile(
+    r"^\s*(?:is|are|was|were|do|does|did)\b|\b(?:whether|flags?|or not|status)\b", re.IGNORECASE
+)
+"""Words of a question that asks for yes or no itself."""
+_ASKS_WHAT = re.compile(r"^\s*what\b|\b(?:of|for)\s+(?:each|every|all|the)\b", re.IGNORECASE)
+"""Words of a question that asks for columns rather than for things."""
 
 
 def missing_flag(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -37,30 +44,24 @@ def missing_flag(form: f.Query, read: Reading) -> Iterator[Finding]:
         column = condition.operand
         if not isinstance(column, f.Column) or column.outer:
             continue
-        values = flag_values(column.ref, read)
-        if values is None or _has_nulls(column.ref, read):
+        ref = column.ref
+        values, profile = flag_values(ref, read), read.profile(ref)
+        if values is None or profile is None or profile.nulls:
             continue
-        wanted = f.Literal(values[condition.negated])
-        either = " or ".join(read.shown(column.ref, value) for value in values)
-        told = f"{column.ref} is never empty: it is {either}"
-        if not condition.negated and not _says_no(column.ref, read):
-            yield Finding(Veto("null", told))
+        told = f"{ref} is never empty: it is {' or '.join(read.shown(ref, one) for one in values)}"
+        if not condition.negated and not _says_no(ref, read):
+            yield fault("null", told)
             continue
-        yield Finding(
-            Veto(
-                "null",
-                told,
-                f"{column.ref} is never empty; {read.shown(column.ref, wanted.value)} is meant",
-            ),
-            exchanged(form, condition, f.Comparison("=", column, wanted)),
-        )
+        wanted = values[condition.negated]
+        done = f"{ref} is never empty; {read.shown(ref, wanted)} is meant"
+        meant = f.Comparison("=", column, f.Literal(wanted))
+        yield fault("null", told, done, exchanged(form, condition, meant))
 
 
 def _says_no(ref: ColumnRef, read: Reading) -> bool:
     """True if a question negates something, or the column's name: “not active”, “inactive”."""
-    said = {word.text.casefold() for word in read.words}
-    opposite = {f"{prefix}{word}" for word in split_name(ref.column) for prefix in _PREFIXES}
-    return bool(said & {*NOT, *opposite}) or _SHORT_NOT.search(read.question) is not None
+    opposite = _opposites(split_name(ref.column))
+    return bool(read.said & {*NOT, *opposite}) or _SHORT_NOT.search(read.question) is not None
 
 
 def opposite_flag(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -69,27 +70,21 @@ def opposite_flag(form: f.Query, read: Reading) -> Iterator[Finding]:
     what another one finds."""
     if isinstance(form, f.SetOperation) or _leaves_out(form):
         return
-    said = {word.text.casefold() for word in read.words}
-    for comparison in inside(form, f.Comparison):
-        column, literal = comparison.left, comparison.right
-        if comparison.operator not in {"=", "!="} or not isinstance(literal, f.Literal):
+    for comparison, column, value in compared(form):
+        if comparison.operator not in {"=", "!="} or column.outer:
             continue
-        if not isinstance(column, f.Column) or column.outer:
+        ref = column.ref
+        values, asked = flag_values(ref, read), flag_asked(ref, read)
+        stored = [str(one).casefold() for one in values or ()]
+        given = str(value).casefold()
+        if values is None or asked is None or given not in stored or read.said & set(stored):
             continue
-        values, asked = flag_values(column.ref, read), flag_asked(column.ref, read)
-        stored = [str(value).casefold() for value in values or ()]
-        given = str(literal.value).casefold()
-        if values is None or asked is None or given not in stored or said & set(stored):
+        if ((stored.index(given) == 1) == (comparison.operator == "=")) == asked:
             continue
-        wants_yes = (stored.index(given) == 1) == (comparison.operator == "=")
-        if wants_yes == asked:
-            continue
-        wanted = f.Literal(values[asked])
-        other = read.shown(column.ref, literal.value)
-        told = f"{comparison.operator} {other} of {column.ref} is the opposite of that"
-        done = f"{column.ref} is {read.shown(column.ref, wanted.value)}, as the question says"
-        meant = f.Comparison("=", column, wanted)
-        yield Finding(Veto("negation", told, done), exchanged(form, comparison, meant))
+        told = f"{comparison.operator} {read.shown(ref, value)} of {ref} is the opposite of that"
+        done = f"{ref} is {read.shown(ref, values[asked])}, as the question says"
+        meant = f.Comparison("=", column, f.Literal(values[asked]))
+        yield fault("negation", told, done, exchanged(form, comparison, meant))
 
 
 def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -97,37 +92,28 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
     query shows or counts it, or leaves it out, instead of going by it."""
     if not isinstance(form, f.Select) or form.derived or _OF_FLAG.search(read.question):
         return
-    said = {stem(word.text) for word in read.words}
     goes_by = (form.where, form.having, form.group_by, form.order_by)
-    used = set(inside((*goes_by, tuple(inside(form.items, f.Conditional))), f.Column))
+    used = set(inside((*goes_by, inside(form.items, f.Conditional)), f.Column))
     added = [one for one in inside(form.items, f.Aggregate) if one.function in {"sum", "avg"}]
     used |= {column for one in added for column in inside(one, f.Column)}
-    tables = own_tables(form) | {star.table for star in inside(form.items, f.Star) if star.table}
+    tables = with_rows_of(form, form.items)
     for ref in read.schema.columns:
         column = f.Column(ref)
         if ref.table not in tables or column in used:
             continue
         values = flag_values(ref, read)
         asked = None if values is None else flag_asked(ref, read)
-        if values is None or asked is None or not _words(ref) <= said:
+        if values is None or asked is None or not _words(ref) <= read.stems:
             continue
         if any(_words(ref) & column_words(one.ref) for one in used) or _is_stored(ref, read):
             continue
         if column in form.items and _ASKS_WHAT.search(read.question):
             continue
-        shown = read.shown(ref, values[asked])
-        told = f"the question names {ref}, and this query doesn't go by it"
         where = f.Comparison("=", column, f.Literal(values[asked]))
         mended = with_condition(_without(form, column, read), where)
-        yield Finding(Veto("flag", told, f"{ref} is {shown}, as the question says"), mended)
-
-
-_OF_FLAG = re.compile(
-    r"^\s*(?:is|are|was|were|do|does|did)\b|\b(?:whether|flags?|or not|status)\b", re.IGNORECASE
-)
-"""Words of a question that asks for yes or no itself."""
-_ASKS_WHAT = re.compile(r"^\s*what\b|\b(?:of|for)\s+(?:each|every|all|the)\b", re.IGNORECASE)
-"""Words of a question that asks for columns rather than for things."""
+        told = f"the question names {ref}, and this query doesn't go by it"
+        done = f"{ref} is {read.shown(ref, values[asked])}, as the question says"
+        yield fault("flag", told, done, mended)
 
 
 def _words(ref: ColumnRef) -> frozenset[str]:
@@ -136,51 +122,47 @@ def _words(ref: ColumnRef) -> frozenset[str]:
 
 def _is_stored(ref: ColumnRef, read: Reading) -> bool:
     """True if the question says a flag's name within a stored value."""
-    spans = [match.span for match in read.values if match.span and match.score >= FOUND]
-    named = (word for word in read.words if stem(word.text) in _words(ref))
-    return any(word.within(span) for word in named for span in spans)
+    named = [word for word in read.words if stem(word.text) in _words(ref)]
+    return any(word.within(match.span) for word in named for match in read.found if match.span)
 
 
 def _without(form: f.Select, column: f.Column, read: Reading) -> f.Select:
     """The query without a flag among what it shows: it counts rows, or shows their names."""
     table = read.schema.table(column.ref.table)
     name = None if table is None else name_of(table)
-    items: list[f.Expression | f.Star] = []
-    for item in form.items:
-        if isinstance(item, f.Aggregate) and item.operand == column:
-            items.append(f.Aggregate("count", f.Star(column.ref.table)))
-        elif item != column:
-            items.append(item)
-    shown = tuple(items) or ((f.Column(name),) if name else (f.Star(column.ref.table),))
+    rows = f.Star(column.ref.table)
+    items = tuple(
+        f.Aggregate("count", rows)
+        if isinstance(item, f.Aggregate) and item.operand == column
+        else item
+        for item in form.items
+        if item != column
+    )
+    shown = items or ((f.Column(name),) if name else (rows,))
     return replace(form, items=shown, distinct=form.distinct and bool(items))
 
 
 def _leaves_out(form: f.Query) -> bool:
-    return (
-        any(one.negated for one in inside(form, f.InQuery))
-        or any(one.negated for one in inside(form, f.Exists))
-        or any(True for _ in inside(form, f.Not))
-    )
+    tests: list[f.InQuery | f.Exists] = [*inside(form, f.InQuery), *inside(form, f.Exists)]
+    return bool(inside(form, f.Not)) or any(test.negated for test in tests)
+
+
+def _opposites(words: tuple[str, ...] | set[str]) -> set[str]:
+    return {f"{prefix}{word}" for word in words for prefix in _PREFIXES}
 
 
 def flag_asked(ref: ColumnRef, read: Reading) -> bool | None:
     """True if a question names a flag as it is, False if negated; None where it does neither, or
     both."""
     names = {word for word in split_name(ref.column) if word not in FUNCTION_WORDS}
-    stems = {stem(name) for name in names}
-    opposite = {f"{prefix}{name}" for name in names for prefix in _PREFIXES}
+    stems, opposite = {stem(name) for name in names}, _opposites(names)
     asked: set[bool] = set()
     for word in read.words:
-        if word.text.casefold() in opposite:
+        if word.text in opposite:
             asked.add(False)
         elif stem(word.text) in stems:
             asked.add(not negated_at(read.question, word.start))
     return asked.pop() if len(asked) == 1 else None
-
-
-def _has_nulls(ref: ColumnRef, read: Reading) -> bool:
-    profile = read.profile(ref)
-    return profile is None or bool(profile.nulls)
 
 
 def flag_values(ref: ColumnRef, read: Reading) -> tuple[int | str, int | str] | None:

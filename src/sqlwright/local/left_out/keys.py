@@ -13,57 +13,53 @@ from sqlwright.english.vocabulary import GENERIC_NAMES, KEY_WORDS
 from sqlwright.english.words import singular, split_name, stem
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import exchanged, inside, own_tables
-from sqlwright.local.left_out.asked import negations
 from sqlwright.local.left_out.reading import (
-    FOUND,
     NAMES,
     Finding,
     Reading,
     column_words,
-    conjunction,
     conjuncts,
+    excludes,
+    fault,
     joined,
     with_condition,
+    with_parts,
+    with_rows_of,
 )
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
-from sqlwright.types import Veto
+
+_Items = tuple[f.Expression | f.Star, ...]
 
 
 def null_in_list(form: f.Query, read: Reading) -> Iterator[Finding]:
     """NOT IN over a column with NULLs is true of nothing; the NULLs are left out."""
     for condition in inside(form, f.InQuery):
-        if not condition.negated or not isinstance(condition.query, f.Select):
-            continue
         inner = condition.query
+        if not condition.negated or not isinstance(inner, f.Select):
+            continue
         column = inner.items[0]
         if not isinstance(column, f.Column) or inner.group_by or column.outer:
             continue
         profile = read.profile(column.ref)
         if profile is None or not profile.nulls:
             continue
-        there = f.IsNull(column, negated=True)
-        if any(part in (there, *_compared(column, part)) for part in conjuncts(inner.where)):
+        parts, there = conjuncts(inner.where), f.IsNull(column, negated=True)
+        if there in parts or any(_is_false_of_null(column, part) for part in parts):
             continue
-        sound = replace(inner, where=conjunction((*conjuncts(inner.where), there)))
-        mended = replace(condition, query=sound)
-        yield Finding(
-            Veto(
-                "null",
-                f"NOT IN finds nothing: {column.ref} has empty entries",
-                f"empty entries of {column.ref} are left out, or NOT IN would find nothing",
-            ),
-            exchanged(form, condition, mended),
-        )
+        mended = replace(condition, query=with_parts(inner, (*parts, there)))
+        told = f"NOT IN finds nothing: {column.ref} has empty entries"
+        done = f"empty entries of {column.ref} are left out, or NOT IN would find nothing"
+        yield fault("null", told, done, exchanged(form, condition, mended))
 
 
-def _compared(column: f.Column, part: f.Condition) -> tuple[f.Condition, ...]:
-    """The part itself where it can't hold of a NULL in the column."""
+def _is_false_of_null(column: f.Column, part: f.Condition) -> bool:
+    """True of a condition that can't hold of a NULL in the column."""
     match part:
-        case f.Comparison(_, left, right) if column in (left, right):
-            return (part,)
-        case f.Between(operand) | f.InList(operand) | f.Like(_, operand) if operand == column:
-            return (part,)
-    return ()
+        case f.Comparison(_, left, right):
+            return column in (left, right)
+        case f.Between(operand) | f.InList(operand) | f.Like(_, operand):
+            return operand == column
+    return False
 
 
 def no_row_has_both(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -85,25 +81,28 @@ def no_row_has_both(form: f.Query, read: Reading) -> Iterator[Finding]:
                 "=", f.Column() as same, f.Literal() as second
             ) if column == same and (first is form or _tells_apart(first, ref, read)):
                 either = f.InList(column, (value, second))
-                kept = tuple(either if part == one else part for part in parts if part != other)
+                kept = (either if part == one else part for part in parts if part != other)
                 told = f"{ref} has to equal two values at once, which it can in no row"
-                mended = replace(first, where=conjunction(kept))
-                yield Finding(Veto("both", told, f"either value of {ref} counts"), mended)
+                yield fault("both", told, f"either value of {ref} counts", with_parts(first, kept))
 
 
 def _tells_apart(form: f.Select, ref: ColumnRef, read: Reading) -> bool:
     """True if what is shown tells the rows of a column's table apart."""
     shown = [item.ref for item in form.items if isinstance(item, f.Column)]
-    profiles = [read.profile(one) for one in shown]
-    return {one.table for one in shown} == {ref.table} and any(
-        one is not None and one.distinct >= one.rows - one.nulls for one in profiles
-    )
+    of_it = {one.table for one in shown} == {ref.table}
+    return of_it and any(_is_unique(one, read) for one in shown)
+
+
+def _is_unique(ref: ColumnRef, read: Reading) -> bool | None:
+    """True if no two rows share a value of a column; None when nobody looked."""
+    profile = read.profile(ref)
+    return None if profile is None else profile.distinct >= profile.rows - profile.nulls
 
 
 def excludes_all(form: f.Query, read: Reading) -> Iterator[Finding]:
     """EXCEPT and NOT IN by all rows of the table itself, which leave nothing."""
     del read
-    pairs: list[tuple[tuple[f.Expression | f.Star, ...], f.Query]] = [
+    pairs: list[tuple[_Items, f.Query]] = [
         ((one.operand,), one.query) for one in inside(form, f.InQuery) if one.negated
     ]
     pairs += [
@@ -113,91 +112,66 @@ def excludes_all(form: f.Query, read: Reading) -> Iterator[Finding]:
     ]
     for items, among in pairs:
         if isinstance(among, f.Select) and among == f.Select(items, distinct=among.distinct):
-            yield Finding(Veto("all", "all rows are excluded, so nothing is left"))
+            yield fault("all", "all rows are excluded, so nothing is left")
 
 
 def by_names(form: f.Query, read: Reading) -> Iterator[Finding]:
     """EXCEPT and NOT IN by a column that isn't unique, where its table has a key: what shares its
     name with another is taken for the other."""
     if isinstance(form, f.SetOperation):
-        if form.operator == "except":
-            yield from _difference(form, read)
+        left = form.left
+        if form.operator != "except" or not isinstance(left, f.Select):
+            return
+        if left.group_by or left.limit is not None or left.derived:
+            return
+        among = _by_key(left.items, form.right, read)
+        if among is not None:
+            mended = with_parts(replace(left, distinct=False), (*conjuncts(left.where), among))
+            yield _named_by(left.items, among, mended)
         return
     for part in conjuncts(form.where):
         if isinstance(part, f.InQuery) and part.negated and isinstance(part.query, f.Select):
-            yield from _not_among(form, part, part.query, read)
+            among = _by_key((part.operand,), part.query, read)
+            if among is not None:
+                yield _named_by((part.operand,), among, exchanged(form, part, among))
 
 
-def _difference(form: f.SetOperation, read: Reading) -> Iterator[Finding]:
-    left, right = form.left, form.right
-    if not isinstance(left, f.Select) or left.group_by or left.limit is not None or left.derived:
-        return
-    key = _shared_key(left.items, right.items, read)
-    if key is None or right.group_by or right.limit is not None:
-        return
-    among = f.InQuery(f.Column(key), replace(right, items=(f.Column(key),), distinct=False), True)
-    sound = replace(left, where=conjunction((*conjuncts(left.where), among)), distinct=False)
-    yield _by_key(key, left.items, sound)
-
-
-def _not_among(
-    form: f.Select, part: f.InQuery, inner: f.Select, read: Reading
-) -> Iterator[Finding]:
-    key = _shared_key((part.operand,), inner.items, read)
-    if key is None or inner.group_by or inner.limit is not None:
-        return
-    among = replace(
-        part, operand=f.Column(key), query=replace(inner, items=(f.Column(key),), distinct=False)
-    )
-    yield _by_key(key, (part.operand,), exchanged(form, part, among))
-
-
-def _by_key(
-    key: ColumnRef, items: tuple[f.Expression | f.Star, ...], mended: f.Query | None
-) -> Finding:
-    names = ", ".join(str(item.ref) for item in items if isinstance(item, f.Column))
-    return Finding(
-        Veto(
-            "name",
-            f"excluded by {names}, which several rows share; {key} tells them apart",
-            f"excluded by {key} instead of {names}, which several rows share",
-        ),
-        mended,
-    )
-
-
-def _shared_key(
-    left: tuple[f.Expression | f.Star, ...], right: tuple[f.Expression | f.Star, ...], read: Reading
-) -> ColumnRef | None:
-    """The key of the one table whose columns both sides compare, where these don't tell its rows
-    apart; else None."""
-    if left != right:
+def _by_key(items: _Items, query: f.Select, read: Reading) -> f.InQuery | None:
+    """NOT IN by the key of the one table whose column both sides compare, where that doesn't tell
+    its rows apart; else None."""
+    key = _key_of(items, read) if items == query.items else None
+    if key is None or query.group_by or query.limit is not None:
         return None
-    columns = [item for item in left if isinstance(item, f.Column) and item.instance == 1]
-    tables = {column.ref.table for column in columns}
-    if len(columns) != len(left) or len(tables) != 1:
+    keys = replace(query, items=(f.Column(key),), distinct=False)
+    return f.InQuery(f.Column(key), keys, negated=True)
+
+
+def _key_of(items: _Items, read: Reading) -> ColumnRef | None:
+    column = items[0]
+    if len(items) != 1 or not isinstance(column, f.Column) or column.instance != 1:
         return None
-    table = read.schema.table(tables.pop())
+    table = read.schema.table(column.ref.table)
     if table is None or len(table.primary_key) != 1:
         return None
     key = ColumnRef(table.name, table.primary_key[0])
-    for column in columns:
-        if column.ref == key or column.ref in read.schema.foreign_key_columns:
-            return None
-        if not _names_rows(column.ref, read):
-            return None
-        profile = read.profile(column.ref)
-        if profile is None or profile.distinct >= profile.rows - profile.nulls:
-            return None
-    return key if len(columns) == 1 else None
+    if column.ref == key or column.ref in read.schema.foreign_key_columns:
+        return None
+    # A column that the question asks for itself, such as the countries that have no stadium, stands
+    # for its own values, unless it is called a name.
+    words = column_words(column.ref)
+    is_name = bool(words & NAMES) or not words & read.stems
+    return key if is_name and _is_unique(column.ref, read) is False else None
 
 
-def _names_rows(ref: ColumnRef, read: Reading) -> bool:
-    """True if a column stands for its table's rows, as a name does. One that the question asks for
-    itself, such as the countries that have no stadium, stands for its own values."""
-    words = column_words(ref)
-    return bool(words & NAMES) or not words & {stem(word.text) for word in read.words}
+def _named_by(items: _Items, among: f.InQuery, mended: f.Query | None) -> Finding:
+    names = ", ".join(str(item.ref) for item in items if isinstance(item, f.Column))
+    key = among.operand.ref if isinstance(among.operand, f.Column) else ""
+    told = f"excluded by {names}, which several rows share; {key} tells them apart"
+    done = f"excluded by {key} instead of {names}, which several rows share"
+    return fault("name", told, done, mended)
 
+
+# ---- things that aren't there: empty keys, rows that no key joins
 
 _LACKING = whole_words(
     r"(?:no|without|lack(?:s|ing)?|missing|not hav(?:e|ing)|\w+n['’]t have)"
@@ -218,15 +192,14 @@ def unrelated(form: f.Query, read: Reading) -> Iterator[Finding]:
         if not {near, far} & read.schema.all_keys or _related(near, far, read.schema):
             continue
         pairs = {pair for one in read.schema.key_pairs for pair in (one, one[::-1])}
-        joined = [
-            pair for pair in pairs if (pair[0].table, pair[1].table) == (near.table, far.table)
-        ]
-        told, mended = f"{near} is looked for among {far}, and no key joins them", None
-        if len(joined) == 1 and isinstance(inner, f.Select):
-            one, other = map(f.Column, joined[0])
+        ends = [one for one in pairs if (one[0].table, one[1].table) == (near.table, far.table)]
+        mended = None
+        if len(ends) == 1 and isinstance(inner, f.Select):
+            one, other = map(f.Column, ends[0])
             meant = replace(part, operand=one, query=replace(inner, items=(other,)))
             mended = exchanged(form, part, meant)
-        yield Finding(Veto("key", told, "looked for by the key that joins the tables"), mended)
+        told = f"{near} is looked for among {far}, and no key joins them"
+        yield fault("key", told, "looked for by the key that joins the tables", mended)
 
 
 def _related(near: ColumnRef, far: ColumnRef, schema: Schema) -> bool:
@@ -249,7 +222,7 @@ def empty_key(form: f.Query, read: Reading) -> Iterator[Finding]:
     outer = form.left if isinstance(form, f.SetOperation) and form.operator == "except" else form
     if said is None or not isinstance(outer, f.Select) or outer.derived:
         return
-    tables = own_tables(replace(outer, where=None)) | {s.table for s in inside(outer.items, f.Star)}
+    tables = with_rows_of(replace(outer, where=None), outer.items)
     keys = [k for k in read.schema.foreign_keys if k.table in tables and len(k.columns) == 1]
     profiles = [(key, read.profile(key.pairs[0][0])) for key in keys]
     empty = [key for key, profile in profiles if profile is not None and profile.nulls]
@@ -258,13 +231,13 @@ def empty_key(form: f.Query, read: Reading) -> Iterator[Finding]:
         return
     ref = key.pairs[0][0]
     meant = f.IsNull(f.Column(ref))
-    if any(one == meant for one in inside(form, f.IsNull)):
+    if meant in inside(form, f.IsNull):
         return
-    kept = tuple(part for part in conjuncts(outer.where) if not _excludes(part))
-    plain = replace(outer, where=conjunction(kept), joins=(), extra=())
+    kept = (part for part in conjuncts(outer.where) if not excludes(part))
+    plain = replace(with_parts(outer, kept), joins=(), extra=())
     mended = with_condition(plain, meant) if own_tables(plain) <= {ref.table} else None
     told = f"“{said.group()}” is an empty {ref}, and this query doesn't go by that"
-    yield Finding(Veto("key", told, f"“{said.group()}” is read as an empty {ref}"), mended)
+    yield fault("key", told, f"“{said.group()}” is read as an empty {ref}", mended)
 
 
 def _called(noun: str, keys: list[ForeignKey], schema: Schema) -> ForeignKey | None:
@@ -283,47 +256,7 @@ def _called(noun: str, keys: list[ForeignKey], schema: Schema) -> ForeignKey | N
     return within[0] if len(within) == 1 and not called else None
 
 
-def _excludes(part: f.Condition) -> bool:
-    """True if a condition excludes something."""
-    if isinstance(part, f.IsNull):
-        return not part.negated
-    if isinstance(part, f.InQuery | f.InList | f.Like | f.Exists | f.Between):
-        return part.negated
-    return isinstance(part, f.Not) or (isinstance(part, f.Comparison) and part.operator == "!=")
-
-
-def excluded_by_name(form: f.Query, read: Reading) -> Iterator[Finding]:
-    """“Won't fix” or “never married”, excluded although it is a stored value's own name: the
-    question excludes nothing."""
-    words = [one.span for one in negations(read.question)]
-    named = {
-        match.value: (match.span, match.phrase)
-        for match in read.values
-        if match.span and match.score >= FOUND and any(match.span[0] <= at < match.span[1]
-                                                       for at, _ in words)
-    }  # fmt: skip
-    spans = [span for span, _ in named.values()]
-    if not named or any(not any(low <= at < high for low, high in spans) for at, _ in words):
-        return
-    phrase = next(iter(named.values()))[1]
-    told = f"“{phrase}” is a stored value, and this query excludes something"
-    veto = Veto("negation", told, f"“{phrase}” is a stored value, not a negation")
-    if isinstance(form, f.SetOperation):
-        yield from [Finding(veto)] if form.operator == "except" else []
-    elif any(map(_excludes, parts := conjuncts(form.where))):
-        turned = (_turned(part, set(named)) if _excludes(part) else part for part in parts)
-        kept = tuple(part for part in turned if part is not None)
-        yield Finding(veto, replace(form, where=conjunction(kept)))
-
-
-def _turned(part: f.Condition, texts: set[str]) -> f.Condition | None:
-    """A negated condition as it is without the negation; None where it isn't about the values."""
-    if not any(one.value in texts for one in inside(part, f.Literal)):
-        return None
-    if isinstance(part, f.InQuery | f.InList | f.Like):
-        return replace(part, negated=False)
-    return replace(part, operator="=") if isinstance(part, f.Comparison) else None
-
+# ---- several keys that join two tables, each for a part that somebody plays
 
 _FROM = frozenset({"origin", "source", "from", "departure", "sender", "start"})
 _TO = frozenset({"destination", "target", "to", "arrival", "receiver", "recipient", "end"})
@@ -338,7 +271,7 @@ _DOERS = ("er", "or", "ee")
 
 def other_role(form: f.Query, read: Reading) -> Iterator[Finding]:
     """“Reported by Ann”, joined by the key of the one it was assigned to."""
-    if not isinstance(form, f.Select) or form.derived or any(inside(form, f.Window)):
+    if not isinstance(form, f.Select) or inside(form, f.Window) or form.derived:
         return
     mentioned = {column.ref for column in inside(replace(form, joins=()), f.Column)}
     said = _roles_said(read)
@@ -354,7 +287,7 @@ def other_role(form: f.Query, read: Reading) -> Iterator[Finding]:
                 continue
             told = f"joined by {near}; the question names {other}"
             done = f"joined by {other}, which the question names, instead of {near}"
-            yield Finding(Veto("join", told, done), _rejoined(form, near, other, far))
+            yield fault("join", told, done, _rejoined(form, near, other, far))
 
 
 def _leads(key: ForeignKey, table: str, target: ColumnRef) -> bool:
@@ -376,20 +309,17 @@ def _roles_said(read: Reading) -> frozenset[str]:
 
 def _roles(key: ForeignKey, read: Reading) -> frozenset[str]:
     """The words of a key's column that neither say that it is a key nor name one of its tables."""
-    dull = _KEYS | {
-        stem(word)
-        for table in (key.table, key.target_table)
-        for word in split_name(read.schema.spoken(table))
-    }
+    tables = (split_name(read.schema.spoken(one)) for one in (key.table, key.target_table))
+    dull = _KEYS | {stem(word) for words in tables for word in words}
     words = [word for word in split_name(key.columns[0]) if stem(word) not in dull]
     return frozenset(root for word in words for root in _roots(word))
 
 
 def _roots(word: str) -> frozenset[str]:
     """A word's stem, and that of the verb where it may name who does something."""
-    singular_word = singular(word)
-    doer = singular_word.endswith(_DOERS) and len(singular_word) > 5
-    return frozenset({stem(word), *([stem(singular_word[:-2])] if doer else [])})
+    one = singular(word)
+    doer = one.endswith(_DOERS) and len(one) > 5
+    return frozenset({stem(word), *([stem(one[:-2])] if doer else [])})
 
 
 def _once(form: f.Select, target: ColumnRef) -> bool:

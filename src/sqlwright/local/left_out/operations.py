@@ -19,45 +19,36 @@ from sqlwright.english.cues import (
 from sqlwright.english.vocabulary import FUNCTION_WORDS, NUMBERS, OPERATION_WORDS
 from sqlwright.english.words import split_name, stem
 from sqlwright.local.form import nodes as f
-from sqlwright.local.form.lacking import OPERATIONS, Operation
+from sqlwright.local.form.lacking import OPERATIONS
 from sqlwright.local.form.walking import inside
 from sqlwright.local.left_out.reading import (
     NAMES,
     Finding,
     Reading,
     column_words,
-    conjunction,
     conjuncts,
+    fault,
     name_of,
     named_words,
+    with_parts,
 )
 from sqlwright.schema import Table
-from sqlwright.types import Veto
-
-
-def _rounds(form: f.Query) -> bool:
-    return any(one.name in {"round", "round_to", "integer"} for one in inside(form, f.Function))
 
 
 def lacking(form: f.Query, read: Reading) -> Iterator[Finding]:
     """An operation that the question asks for and the query doesn't work out."""
-    for operation in OPERATIONS:
-        match = operation.asked.search(read.question)
-        if match is None or operation.said(form):
+    asked = [(one, match) for one in OPERATIONS if (match := one.asked.search(read.question))]
+    for operation, match in asked:
+        if operation.said(form):
             continue
         if named_words(form, read.schema) & set(map(stem, operation.names)):
             continue
         told = f"“{match.group()}” asks for a {operation.name}, which this query doesn't work out"
         mended = form if operation.mend is None else operation.mend(form)
-        if mended == form or _asks_for_others(operation, read.question):
-            yield Finding(Veto("operation", told))
+        if mended == form or len(asked) > 1:
+            yield fault("operation", told)
         else:
-            yield Finding(Veto("operation", told, f"it gives the {operation.name}"), mended)
-
-
-def _asks_for_others(operation: Operation, question: str) -> bool:
-    """True if the question asks for other operations, too."""
-    return any(one is not operation and one.asked.search(question) for one in OPERATIONS)
+            yield fault("operation", told, f"it gives the {operation.name}", mended)
 
 
 _ASKS_FOR_WINDOW = whole_words(
@@ -78,16 +69,16 @@ def unasked_window(form: f.Query, read: Reading) -> Iterator[Finding]:
     if items != form.items:
         told = "it works out a running total or rank, which nothing in the question asks for"
         mended = replace(form, items=items) if items else None
-        yield Finding(Veto("window", told, "shown without a running total or rank"), mended)
+        yield fault("window", told, "shown without a running total or rank", mended)
 
 
 def _without_window(item: f.Expression | f.Star) -> list[f.Expression | f.Star]:
     """The items in a window's place: the aggregate that it runs over, or nothing."""
-    if not any(True for _ in inside(item, f.Window)):
+    if not inside(item, f.Window):
         return [item]
     if not isinstance(item, f.Window) or item.operand is None or item.function == "ntile":
         return []
-    if any(True for _ in inside(item.operand, f.Aggregate)):
+    if inside(item.operand, f.Aggregate):
         return [item.operand]
     if item.function in {"count", "sum", "avg", "min", "max"}:
         return [f.Aggregate(cast("f.AggregateName", item.function), item.operand)]
@@ -99,39 +90,36 @@ def later_place(form: f.Query, read: Reading) -> Iterator[Finding]:
     match = LATER_PLACE.search(read.question)
     if match is None or not isinstance(form, f.Select) or not form.order_by:
         return
-    place = LATER_PLACES[match.group("place").casefold()]
-    if form.limit != 1 or form.offset:
-        return
-    yield Finding(
-        Veto(
-            "place",
-            f"“{match.group()}” is answered by the first",
-            f"“{match.group()}” is place {place} of that order",
-        ),
-        replace(form, offset=place - 1),
-    )
+    if form.limit == 1 and not form.offset:
+        place, said = LATER_PLACES[match.group("place").casefold()], match.group()
+        told, done = (
+            f"“{said}” is answered by the first",
+            f"“{said}” is place {place} of that order",
+        )
+        yield fault("place", told, done, replace(form, offset=place - 1))
 
 
 def digits_as_value(form: f.Query, read: Reading) -> Iterator[Finding]:
     """The number of digits that are wanted, taken for a value that a column is to equal."""
     match = ROUNDED.search(read.question)
     said = match.group("digits") if match else None
-    if said is None or not isinstance(form, f.Select):
+    if match is None or said is None or not isinstance(form, f.Select):
         return
-    digits = NUMBERS.get(said.casefold(), said)
+    digits = str(NUMBERS.get(said.casefold(), said))
     parts = conjuncts(form.where)
-    kept = tuple(part for part in parts if not _equals(part, str(digits)))
+    kept = [part for part in parts if not _equals(part, digits)]
     if len(kept) < len(parts):
-        told = f"“{said}” of “{match.group() if match else said}” is taken for a stored value"
-        done = f"“{said}” is how many decimals are wanted"
-        yield Finding(Veto("round", told, done), replace(form, where=conjunction(kept)))
+        told = f"“{said}” of “{match.group()}” is taken for a stored value"
+        yield fault(
+            "round", told, f"“{said}” is how many decimals are wanted", with_parts(form, kept)
+        )
 
 
 def _equals(part: f.Condition, number: str) -> bool:
     match part:
-        case f.Comparison(_, f.Column(), f.Literal(value)):
-            return str(value).strip(" %") == number
-        case f.Like(_, f.Column(), f.Literal(value)):
+        case f.Comparison(_, f.Column(), f.Literal(value)) | f.Like(
+            _, f.Column(), f.Literal(value)
+        ):
             return str(value).strip(" %") == number
     return False
 
@@ -139,26 +127,23 @@ def _equals(part: f.Condition, number: str) -> bool:
 def unrounded(form: f.Query, read: Reading) -> Iterator[Finding]:
     """“Rounded to two decimals”, answered by all of them."""
     match = ROUNDED.search(read.question)
-    if match is None or not isinstance(form, f.Select) or _rounds(form):
+    if match is None or not isinstance(form, f.Select):
+        return
+    if any(one.name in {"round", "round_to", "integer"} for one in inside(form, f.Function)):
         return
     if "round" in named_words(form, read.schema):
         return
-    said = match.group("digits")
-    digits = 0 if said is None else NUMBERS.get(said.casefold(), int(said) if said.isdigit() else 0)
+    said = match.group("digits") or "0"
+    digits = NUMBERS.get(said.casefold(), int(said) if said.isdigit() else 0)
     items = tuple(_rounded(item, digits) for item in form.items)
-    if items == form.items:
-        return
-    yield Finding(
-        Veto("round", "it isn't rounded", f"rounded to {digits} decimal{'s' * (digits != 1)}"),
-        replace(form, items=items),
-    )
+    if items != form.items:
+        done = f"rounded to {digits} decimal{'s' * (digits != 1)}"
+        yield fault("round", "it isn't rounded", done, replace(form, items=items))
 
 
 def _rounded(item: f.Expression | f.Star, digits: int) -> f.Expression | f.Star:
-    fractional = isinstance(item, f.Arithmetic) or (
-        isinstance(item, f.Aggregate) and item.function in {"avg", "sum", "total"}
-    )
-    if not fractional or isinstance(item, f.Star):
+    worked_out = isinstance(item, f.Aggregate) and item.function in {"avg", "sum", "total"}
+    if not (worked_out or isinstance(item, f.Arithmetic)) or isinstance(item, f.Star):
         return item
     return f.Function("round_to", (item, f.Literal(digits)))
 
@@ -166,23 +151,20 @@ def _rounded(item: f.Expression | f.Star, digits: int) -> f.Expression | f.Star:
 def measure_for_thing(form: f.Query, read: Reading) -> Iterator[Finding]:
     """“Products priced below 20”, answered by their prices: the column that is compared is shown
     in place of the things themselves."""
-    if not isinstance(form, f.Select) or len(form.items) != 1:
+    item = form.items[0] if isinstance(form, f.Select) and len(form.items) == 1 else None
+    if not isinstance(form, f.Select) or not isinstance(item, f.Column) or form.group_by:
         return
-    item = form.items[0]
-    if not isinstance(item, f.Column) or form.group_by:
-        return
-    ranged = (part for part in conjuncts(form.where) if _is_range(part))
     table = read.schema.table(item.ref.table)
-    if table is None or not any(item in set(inside(part, f.Column)) for part in ranged):
+    ranged = (part for part in conjuncts(form.where) if _is_range(part))
+    if table is None or not any(item in inside(part, f.Column) for part in ranged):
         return
     if not _is_subject(table, read) or NAMES & column_words(item.ref):
         return
     name = name_of(table)
-    if name is None:
-        return
-    shown = f"{item.ref} is shown, which the question goes by; it asks for {table.name}"
-    done = f"{name} is shown instead of {item.ref}"
-    yield Finding(Veto("shown", shown, done), replace(form, items=(f.Column(name),)))
+    if name is not None:
+        told = f"{item.ref} is shown, which the question goes by; it asks for {table.name}"
+        done = f"{name} is shown instead of {item.ref}"
+        yield fault("shown", told, done, replace(form, items=(f.Column(name),)))
 
 
 def _is_range(part: f.Condition) -> bool:
@@ -193,8 +175,6 @@ def _is_range(part: f.Condition) -> bool:
 
 def _is_subject(table: Table, read: Reading) -> bool:
     """True if the first thing that the question names is the table."""
-    named = {stem(word) for word in split_name(table.own_name)}
-    for word in read.words:
-        if word.text not in FUNCTION_WORDS and word.text not in OPERATION_WORDS:
-            return stem(word.text) in named
-    return False
+    dull = FUNCTION_WORDS | OPERATION_WORDS
+    first = next((word.text for word in read.words if word.text not in dull), "")
+    return stem(first) in {stem(word) for word in split_name(table.own_name)}

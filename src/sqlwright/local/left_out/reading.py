@@ -1,14 +1,15 @@
-"""The input of the rules: a question, its stored values and links, and the profiles of columns."""
+"""What the rules see: a question with its stored values, links and profiles, and parts of forms."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sqlwright.english.dates import Moment, moments
 from sqlwright.english.vocabulary import NAMING_WORDS
 from sqlwright.english.words import Token, split_name, stem, tokens
 from sqlwright.errors import UnsupportedQuery
@@ -20,6 +21,7 @@ from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.sql.declared_types import type_class
 from sqlwright.sql.hazards import held
 from sqlwright.types import Cell, State, ValueMatch, Veto
+from sqlwright.types.notes import VetoKind
 from sqlwright.types.stored import Formats
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ NAMES = frozenset(_NAMES)
 SUMMABLE = frozenset({"number_text", "year"})
 """Formats of texts that SQLite adds up as the numbers they are."""
 
+Span = tuple[int, int]
+"""First character and end."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -42,6 +47,11 @@ class Finding:
 
     veto: Veto
     mended: f.Query | None = None
+
+
+def fault(kind: VetoKind, told: str, done: str = "", mended: f.Query | None = None) -> Finding:
+    """A fault in words; with what was done and the form without it where a rule can write one."""
+    return Finding(Veto(kind, told, done), mended)
 
 
 @dataclass(frozen=True)
@@ -67,9 +77,29 @@ class Reading:
         return tuple(tokens(self.question))
 
     @cached_property
+    def said(self) -> frozenset[str]:
+        """The question's words in lower case."""
+        return frozenset(word.text for word in self.words)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of the question's words."""
+        return frozenset(map(stem, self.said))
+
+    @cached_property
+    def moments(self) -> tuple[Moment, ...]:
+        """The times that the question names."""
+        return moments(self.question, self.today)
+
+    @cached_property
     def values(self) -> tuple[ValueMatch, ...]:
         """Stored values that phrases of the question resemble, best first."""
         return tuple(match for match in self.state.values if match.span is not None)
+
+    @cached_property
+    def found(self) -> tuple[ValueMatch, ...]:
+        """Those that a phrase names."""
+        return tuple(match for match in self.values if match.score >= FOUND)
 
     @cached_property
     def _linked(self) -> Mapping[ColumnRef, float]:
@@ -100,9 +130,7 @@ class Reading:
         catalog, profile = self.workspace.catalog, self.profile(ref)
         if catalog is None or profile is None or not profile.main_storage:
             return None
-        if profile.main_storage != "text":
-            return False
-        return bool(catalog.dates.get(ref, False))
+        return profile.main_storage == "text" and bool(catalog.dates.get(ref, False))
 
     def is_date(self, ref: ColumnRef) -> bool:
         """True if a column holds dates, by its values or, where those aren't known, as declared;
@@ -140,6 +168,11 @@ class Reading:
             return False  # what stands among them is left out (`caveats`)
         return not profile.formats or profile.formats[0].name not in SUMMABLE
 
+    def is_near(self, table: str, tables: frozenset[str]) -> bool:
+        """True if a table is one of some, or a key joins it to one, or a table that only links
+        two."""
+        return table in tables or bool(self.schema.neighbours(table) & tables)
+
 
 _NOT_BEFORE = re.compile(
     r"(?:\b(?:not|never|without|no|neither|nor|isnt|arent)|n['’]t)\s+(?:[\w-]+\s+){0,2}$",
@@ -153,36 +186,60 @@ def negated_at(question: str, place: int) -> bool:
     return _NOT_BEFORE.search(question[:place]) is not None
 
 
+def overlaps(span: Span, others: Iterable[Span | None]) -> bool:
+    """True if a range of characters shares some with one of others; None is none."""
+    return any(one is not None and one[0] < span[1] and span[0] < one[1] for one in others)
+
+
 def column_words(ref: ColumnRef) -> frozenset[str]:
     """The stems of the words of a column's name."""
     return frozenset(map(stem, split_name(ref.column)))
 
 
+def name_of(table: Table) -> ColumnRef | None:
+    """The column that names a table's rows: the first that is called a name."""
+    refs = [ColumnRef(table.name, column.name) for column in table.columns]
+    return next((ref for word in _NAMES for ref in refs if word in column_words(ref)), None)
+
+
 def named_words(form: f.Query, schema: Schema, base: Callable[[str], str] = stem) -> frozenset[str]:
     """All words in the names of a query's tables and columns, those it is joined by included, each
     as its stem or another `base`."""
-    names = {column.ref.column for column in inside(form, f.Column)}
+    names = {column.ref.column for column in inside(form, f.Column)} | table_names(form)
     names |= {end.column for pair in joined(form, schema) for end in pair}
-    names |= set(table_names(form))
     return frozenset(base(word) for name in names for word in split_name(name))
 
 
-def table_names(form: f.Query) -> Iterator[str]:
-    """The tables that a form's columns, stars and sources name."""
-    for select in inside(form, f.Select):
-        yield from own_tables(select)
-        yield from (star.table for star in own(select, f.Star) if star.table)
+def tables_of(select: f.Select) -> frozenset[str]:
+    """The tables that a SELECT's own columns, stars and sources name."""
+    return own_tables(select) | {star.table for star in own(select, f.Star) if star.table}
 
 
-def joined(form: f.Query, schema: Schema) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+def with_rows_of(select: f.Select, part: object) -> frozenset[str]:
+    """The tables that a SELECT's own columns and sources name, and those of which a part shows or
+    counts whole rows."""
+    return own_tables(select) | {star.table for star in inside(part, f.Star) if star.table}
+
+
+def table_names(form: f.Query) -> frozenset[str]:
+    """The same of all its SELECTs."""
+    return frozenset(table for select in inside(form, f.Select) for table in tables_of(select))
+
+
+def joined(form: f.Query, schema: Schema) -> tuple[tuple[ColumnRef, ColumnRef], ...]:
     """The pairs of columns that a query joins its tables by; none where no keys join them."""
     try:
         facts = form_facts(form, schema)
     except UnsupportedQuery:
-        return
-    for select in facts.selects:
-        for join in select.joins:
-            yield from join.pairs
+        return ()
+    return tuple(pair for select in facts.selects for join in select.joins for pair in join.pairs)
+
+
+def compared(form: f.Query) -> Iterator[tuple[f.Comparison, f.Column, str | float]]:
+    """The comparisons of a column with a constant, wherever they stand."""
+    for one in inside(form, f.Comparison):
+        if isinstance(one.left, f.Column) and isinstance(one.right, f.Literal):
+            yield one, one.left, one.right.value
 
 
 def texts(form: object) -> list[str]:
@@ -199,6 +256,11 @@ def texts(form: object) -> list[str]:
     ]
 
 
+def is_plain(form: f.Query) -> bool:
+    """True of a SELECT of stored tables alone, whose conditions a rule can change."""
+    return isinstance(form, f.Select) and not form.derived
+
+
 def conjuncts(condition: f.Condition | None) -> tuple[f.Condition, ...]:
     """The conditions that all must hold for a condition to hold; none for None."""
     if condition is None:
@@ -206,25 +268,23 @@ def conjuncts(condition: f.Condition | None) -> tuple[f.Condition, ...]:
     return condition.operands if isinstance(condition, f.And) else (condition,)
 
 
-def conjunction(parts: tuple[f.Condition, ...]) -> f.Condition | None:
-    """The condition that holds where all parts do; None for no parts."""
-    if len(parts) < 2:
-        return parts[0] if parts else None
-    return f.And(parts)
+def excludes(part: f.Condition) -> bool:
+    """True if a condition excludes something."""
+    if isinstance(part, f.IsNull):
+        return not part.negated
+    if isinstance(part, f.InQuery | f.InList | f.Like | f.Exists | f.Between):
+        return part.negated
+    return isinstance(part, f.Not) or (isinstance(part, f.Comparison) and part.operator == "!=")
+
+
+def with_parts(form: f.Select, parts: Iterable[f.Condition]) -> f.Select:
+    """The SELECT whose rows must fulfil these conditions and no others."""
+    kept = tuple(parts)
+    return replace(form, where=f.And(kept) if len(kept) > 1 else kept[0] if kept else None)
 
 
 def with_condition(form: f.Query, condition: f.Condition) -> f.Query | None:
     """The query whose rows must fulfil a condition, too; None for those that no rule mends."""
     if not isinstance(form, f.Select) or form.derived:
         return None
-    return replace(form, where=conjunction((*conjuncts(form.where), condition)))
-
-
-def name_of(table: Table) -> ColumnRef | None:
-    """The column that names a table's rows: the first that is called a name."""
-    for word in _NAMES:
-        for column in table.columns:
-            ref = ColumnRef(table.name, column.name)
-            if word in column_words(ref):
-                return ref
-    return None
+    return with_parts(form, (*conjuncts(form.where), condition))

@@ -17,7 +17,7 @@ RULES: tuple[Rule, ...] = (
     times.misplaced_year,
     times.time_left_out,
     values.taken_for_opposite,
-    keys.excluded_by_name,
+    values.excluded_by_name,
     values.several_hold,
     values.left_out,
     values.unused_name,
