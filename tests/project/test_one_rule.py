@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sqlwright.english import vocabulary
+from sqlwright.english import cues, vocabulary
 
 from .sources import trees
 from .test_fences import nodes
@@ -42,6 +42,11 @@ LISTS = {
     "written short": frozenset(vocabulary.WRITTEN_SHORT),
     "units": frozenset(unit for units in vocabulary.UNITS for unit in units),
     "deeds": vocabulary.DEEDS | vocabulary.GENERAL_WORDS,
+    "extremes": frozenset({*cues.HIGH_END, *cues.LOW_END, "max", "min", "latest", "earliest"}),
+    "directions and orders": vocabulary.vocabulary(
+        """ascending descending asc desc increasing decreasing alphabetical alphabetically
+        chronological lexicographical order ordered ordering sort sorted sorting rank ranked"""
+    ),
 }
 FEWEST = 5
 MOST_FUNCTION_WORDS = 25

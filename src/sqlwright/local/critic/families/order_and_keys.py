@@ -8,6 +8,7 @@ from functools import cached_property
 
 from sqlwright.english.vocabulary import FUNCTION_WORDS
 from sqlwright.english.words import split_name, stem
+from sqlwright.local.critic.cues import patterns, words
 from sqlwright.local.critic.families.shown_and_compared import number_columns, says, stems
 from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema, Table
@@ -15,31 +16,13 @@ from sqlwright.sql.facts import QueryFacts, SelectFacts, Term
 
 Features = dict[str, float]
 
-_ORDERED_BY = re.compile(
-    r"\b(?:order(?:ed|ing)?|sort(?:ed|ing)?|rank(?:ed)?|arranged?|listed)\b(?:\s+\w+){0,4}?\s+"
-    r"(?:by|on|according to)\s+((?:[\w']+\s*){1,7})|"
-    r"\b(?:ascending|descending|increasing|decreasing|alphabetical|lexicographical|chronological)\s+"
-    r"(?:order\s+)?(?:of|by|on)\s+((?:[\w']+\s*){1,5})",
-    re.IGNORECASE,
-)
-_EXTREME = re.compile(
-    r"\b(?:highest|lowest|largest|smallest|greatest|biggest|maximum|minimum|max|min|most|least|top|"
-    r"fewest|longest|shortest|earliest|latest)\s+((?:[\w']+\s*){1,3})",
-    re.IGNORECASE,
-)
-_STOPS = frozenset({
-    "and", "of", "in", "from", "with", "that", "which", "who", "for", "among", "when", "where",
-    "by", "ascending", "descending", "order", "asc", "desc",
-})  # fmt: skip
+_SAID = patterns("order_and_keys")
+_STOPS = words("stops.order_and_keys")
+
 _NO = frozenset({"0", "f", "false", "n", "no"})
 _YES = frozenset({"1", "t", "true", "y", "yes"})
 """First words of what a switch is compared with."""
 _WORD = re.compile(r"\w+(?!\.)\b")
-_NEGATED = re.compile(
-    r"\bnot\b|n't\b|\bno\b|\bnon\b|\bnever\b|\bwithout\b|\bfalse\b|\bzero\b|\b0\b|\bin(?=active)|"
-    r"\bun(?!der|til|less|i)(?=\w)|\bneither\b|\bexcept\b",
-    re.IGNORECASE,
-)
 
 
 class Keys:
@@ -49,9 +32,9 @@ class Keys:
         self._schema = schema
         self._question = question
         self._stems = stems(re.findall(r"\w+", question))
-        self._order = self._said(_ORDERED_BY)
-        self._extreme = self._said(_EXTREME)
-        self._negated = bool(_NEGATED.search(question))
+        self._order = self._said(_SAID["ordered_by"])
+        self._extreme = self._said(_SAID["extreme"])
+        self._negated = bool(_SAID["negated"].search(question))
 
     def features(self, parts: Parts, used: Sequence[ColumnRef], tables: Set[str]) -> Features:
         """The features of a query over these columns and tables (folded names)."""

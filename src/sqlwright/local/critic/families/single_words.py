@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlwright.english.vocabulary import FUNCTION_WORDS
 from sqlwright.english.words import split_name
+from sqlwright.local.critic.cues import patterns
 from sqlwright.local.critic.families.shown_and_compared import stems
 from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema
@@ -17,101 +18,8 @@ from sqlwright.sql.facts import OrderKey, Term
 Features = dict[str, float]
 
 
-def _cue(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-_BOTH_NAMES = (
-    r"|\bfirst (?:name )?and (?:the )?(?:last|family|sur)"
-    r"|\b(?:last|family|sur)\s?(?:name )?and (?:the )?(?:first|given|fore)|\bfull names?\b"
-)
-_FIRST_NAME = _cue(rf"\b(?:first|given|fore)\s?-?names?\b{_BOTH_NAMES}")
-_LAST_NAME = _cue(rf"\b(?:last|family|sur)\s?-?names?\b{_BOTH_NAMES}")
-_FIRST_COLUMN = _cue(r"^(?:\w*_)?(?:f_?name|first_?name|fore_?name|given_?name)$")
-_LAST_COLUMN = _cue(r"^(?:\w*_)?(?:l_?name|last_?name|sur_?name|family_?name)$")
-_SORTED = _cue(r"\b(?:order(?:ed)?|sort(?:ed)?|alphabetical\w*)\b")
-
-_BOUND = _cue(
-    r"\bat (?:least|most)\b|\b(?:more|less|fewer) than\b|"
-    r"\b(?:maximum|max|minimum|min)\b(?=[^.?]*\b(?:than|above|below|over|under)\b)"
-)
-"""Comparisons, whose words ask for no extreme."""
-_SPAN = _cue(r"\bfrom (?:the )?(?:most |least )?\w+ to (?:the )?(?:most |least )?\w+")
-"""“From the cheapest to the most expensive” asks for an order, not for an extreme."""
-_EXTREME = _cue(
-    r"\b(?:most|least|fewest|top|best|worst|first|last|highest|lowest|maximum|minimum|max|min|"
-    r"latest|earliest|newest|majority|"
-    r"(?!(?:interest|request|harvest|forest|guest|west|rest|test|contest|invest)\b)\w{3,}est)\b"
-    r"(?!\s+names?\b)"
-)
-_UP = _cue(
-    r"\b(?:most|highest|largest|biggest|greatest|maximum|max|longest|top|latest|newest|best|"
-    r"tallest|heaviest|richest|fastest|strongest|busiest|(?<!least )recent(?:ly)?|last)\b"
-    r"(?! names?)"
-)
-_DOWN = _cue(
-    r"\b(?:least|lowest|smallest|fewest|minimum|min|shortest|earliest|cheapest|lightest|slowest|"
-    r"worst|weakest|first)\b(?! (?:and last )?names?)"
-)
-_OLDEST, _YOUNGEST = _cue(r"\boldest\b"), _cue(r"\byoungest\b")
-_OF_TIME = _cue(r"birth|dob|born|year|date|found|establish|built|open")
-"""Names of columns whose smallest value is the oldest."""
-
-_DESCENDING = _cue(
-    r"\bdescend|\bdecreas|\breverse|\bdesc\b|\bz (?:to|-) a\b|"
-    r"\bfrom (?:the )?(?:most|high|large|great|late|new|big|long|expensive)\w*|"
-    r"(?:most recent|latest|highest|largest|newest) (?:to|first)|"
-    r"\b(?:high|large|big|late|most|new)\w* to (?:the )?(?:low|small|least|early)"
-)
-_ASCENDING = _cue(
-    r"\bascend|(?<!de)\bincreas|\basc\b|\balphabet|\blexico|\bchronolog|\ba (?:to|-) z\b|"
-    r"\bfrom (?:the )?(?:least|low|small|early|earliest|short|few|cheap)\w*|"
-    r"\b(?:low|small|least|early|cheap|short|few)\w* to (?:the )?(?:high|large|most|late|great|"
-    r"expensive|long)"
-)
-_OLD_FIRST = _cue(r"\bfrom (?:the )?old\w*|\bold\w* to (?:the )?(?:young|new)|\boldest first")
-_YOUNG_FIRST = _cue(r"\bfrom (?:the )?young\w*|\byoung\w* to (?:the )?old|\byoungest first")
-_BY_COUNT = _cue(
-    r"\b(?:order(?:ed)?|sort(?:ed)?|ranked|arranged?)\b[^.?]{0,30}?\b(?:by|of|on)\b[^.?]{0,20}?"
-    r"\b(?:number|count|how many)\b|\b(?:ascending|descending|increasing|decreasing)"
-    r"(?: order)? of (?:the |their )?(?:number|count|total)\b"
-)
-_COUNT_NAME = _cue(r"num|count|total|amount|quant")
-
-_FUNCTION = (
-    r"(?:average|mean|maximum|minimum|max|min|total|oldest|youngest|highest|lowest|largest|"
-    r"smallest|biggest|sum|most|least|longest|shortest|greatest|fewest|latest|earliest)"
-)
-_CHAIN = _cue(
-    rf"\b{_FUNCTION}(?:\s*,\s*(?:and\s+)?(?:the\s+)?{_FUNCTION})*"
-    rf"\s*,?\s*(?:and|&)\s+(?:the\s+)?{_FUNCTION}\b"
-)
-_CALLED: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("avg", _cue(r"\baverage|\bmean\b|\bavg\b")),
-    ("sum", _cue(r"\btotal|\bsum\b|\boverall\b|\bcombined\b")),
-    ("max", _cue(r"\bmaximum|\bmax\b|\bhighest|\blargest|\bmost\b|\bgreatest|\boldest|"
-                   r"\blongest|\blatest|\btop\b|\bbiggest")),
-    ("min", _cue(r"\bminimum|\bmin\b|\blowest|\bsmallest|\bleast\b|\byoungest|\bshortest|"
-                   r"\bearliest|\bfewest")),
-)  # fmt: skip
-_NEGATED = _cue(
-    r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bexcept\b|\bother than\b|\bneither\b|\bexclud"
-)
-_EACH = _cue(r"\b(?:each|every|per)\b")
-_PERIODS = _cue(r"\b(?:monthly|yearly|annual(?:ly)?|daily|weekly)\b")
-_COUNTING = _cue(r"\bhow (?:many|often)\b|\bnumbers?\b|\bcount|\bamount\b|\btotal\b")
-_EVERYTHING = _cue(
-    r"\ball (?:the )?(?:\w+ )?(?:information|info|details|data|columns|fields|attributes)\b|"
-    r"\bevery(?:thing| column| field)\b"
-)
-_DIFFERENT = _cue(
-    r"\b(?:how many|numbers? of|count(?: the)?(?: number of)?)\s+(?:the\s+|all\s+)?"
-    r"(?:different|distinct|unique)\s+((?:\w+\s*){1,3})"
-)
-_OF_GROUP = _cue(
-    r"\b(?:total|average|sum|numbers? of|count)\b[^.?]{0,40}?\b(?:more|greater|bigger|larger|"
-    r"higher|less|fewer|smaller|lower|above|below|over|under|exceed\w*|at least|at most)\b"
-)
+_SAID = patterns("single_words")
+_CALLED = tuple((kind, _SAID[kind]) for kind in ("avg", "sum", "max", "min"))
 
 
 class Cues:
@@ -121,24 +29,24 @@ class Cues:
         self._text = question.casefold()
         self._schema = schema
         self._names_asked = _name_parts(question)
-        clause = _SORTED.split(question, maxsplit=1)[1:]
+        clause = _SAID["sorted"].split(question, maxsplit=1)[1:]
         self._names_sorted = _name_parts(clause[0]) if clause else (False, False)
-        free = _BOUND.sub(" ", _SPAN.sub(" ", question))
-        self._wants_extreme = bool(_EXTREME.search(free))
+        free = _SAID["bound"].sub(" ", _SAID["span"].sub(" ", question))
+        self._wants_extreme = bool(_SAID["extreme"].search(free))
         self._up, self._down, self._oldest, self._youngest = _heard(
-            free, _UP, _DOWN, _OLDEST, _YOUNGEST
+            free, "up", "down", "oldest", "youngest"
         )
         self._descending, self._ascending, self._old_first, self._young_first = _heard(
-            question, _DESCENDING, _ASCENDING, _OLD_FIRST, _YOUNG_FIRST
+            question, "descending", "ascending", "old_first", "young_first"
         )
-        self._periods, self._counting = _heard(question, _PERIODS, _COUNTING)
+        self._periods, self._counting = _heard(question, "periods", "counting")
         self._by_count, self._each, self._everything, self._negated, self._of_group = _heard(
-            question, _BY_COUNT, _EACH, _EVERYTHING, _NEGATED, _OF_GROUP
+            question, "by_count", "each", "everything", "negated", "of_group"
         )
-        chain = _CHAIN.search(question)
-        self._chained = len(re.findall(_FUNCTION, chain.group(), re.IGNORECASE)) if chain else 0
+        chain = _SAID["chain"].search(question)
+        self._chained = len(_SAID["function"].findall(chain.group())) if chain else 0
         self._uncalled = tuple(kind for kind, cue in _CALLED if not cue.search(question))
-        different = _DIFFERENT.search(question)
+        different = _SAID["different"].search(question)
         nouns = re.findall(r"\w+", different.group(1)) if different else []
         self._different = stems(word for word in nouns if word not in FUNCTION_WORDS)
 
@@ -184,7 +92,7 @@ class Cues:
         fits = set()
         if self._up or self._down or self._oldest or self._youngest:
             for descending, name in _directed(parts):
-                of_time = bool(_OF_TIME.search(name))
+                of_time = bool(_SAID["of_time"].search(name))
                 fits.add(
                     (self._up if descending else self._down)
                     or (self._oldest and descending != of_time)
@@ -207,10 +115,10 @@ class Cues:
             return found
         if self._by_count:
             calls = {call.function for key in order for call in key.term.aggregates}
-            named = any(_COUNT_NAME.search(_names_in(key.term)) for key in order)
+            named = any(_SAID["count_name"].search(_names_in(key.term)) for key in order)
             found["order counted"] = float(named or bool(calls & {"count", "sum"}))
         descending, name = _leading(order)
-        of_time = bool(_OF_TIME.search(name))
+        of_time = bool(_SAID["of_time"].search(name))
         down = self._descending or (self._young_first if of_time else self._old_first)
         up = self._ascending or (self._old_first if of_time else self._young_first)
         if parts.facts.limit is None and up != down:
@@ -302,22 +210,22 @@ class Cues:
         }  # fmt: skip
 
 
-def _heard(text: str, *cues: re.Pattern[str]) -> tuple[bool, ...]:
-    """True for each of the cues that is in a text, else False."""
-    return tuple(bool(cue.search(text)) for cue in cues)
+def _heard(text: str, *cues: str) -> tuple[bool, ...]:
+    """True for each of the cues, by their names, that is in a text, else False."""
+    return tuple(bool(_SAID[cue].search(text)) for cue in cues)
 
 
 def _name_parts(text: str) -> tuple[bool, bool]:
     """True if a text asks for first names, then True if it asks for last names."""
-    first, last = _heard(text, _FIRST_NAME, _LAST_NAME)
+    first, last = _heard(text, "first_name", "last_name")
     return first, last
 
 
 def _holds(refs: Sequence[ColumnRef]) -> tuple[bool, bool]:
     """True if columns hold first names, then True if they hold last names."""
     return (
-        any(_FIRST_COLUMN.search(ref.column) for ref in refs),
-        any(_LAST_COLUMN.search(ref.column) for ref in refs),
+        any(_SAID["first_column"].search(ref.column) for ref in refs),
+        any(_SAID["last_column"].search(ref.column) for ref in refs),
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sqlwright.english.vocabulary import NUMBERS
+from sqlwright.local.critic.cues import patterns
 from sqlwright.local.critic.parts import Parts
 from sqlwright.sql.facts import OrderKey, Term
 
@@ -14,47 +15,7 @@ Features = dict[str, float]
 COUNTED = {word: str(number) for word, number in NUMBERS.items() if 2 <= number <= 10}
 """Words that are a number wherever they stand: "one" may be a pronoun."""
 
-_ASKED: dict[str, re.Pattern[str]] = {
-    name: re.compile(cue, re.IGNORECASE)
-    for name, cue in {
-        "count": r"\bhow many\b|\bnumbers? of\b|\bcount\b|\bamount of\b|\bhow often\b",
-        "average": r"\baverage|\bavg\b|\bmean\b",
-        "sum": r"\btotal\b|\bsum\b|\baltogether\b|\boverall\b|\bcombined\b|\bin all\b",
-        "most": (
-            r"\bmost\b|\bhighest|\blargest|\bbiggest|\bmax|\boldest|\blongest|\btop\b|\bbest\b|"
-            r"\blatest|\bgreatest|\brichest|\btallest|\bheaviest|\bnewest|\bmost recent|\blast\b"
-        ),
-        "least": (
-            r"(?<!at )\bleast\b|\blowest|\bsmallest|\bmin\b|\bminimum|\byoungest|\bshortest|"
-            r"\bfewest|\bcheapest|\bearliest|\bworst|\bfirst\b"
-        ),
-        "each": r"\beach\b|\bevery\b|\bper\b|\bby\b|\brespective",
-        "not": (
-            r"\bnot\b|n't\b|\bnever\b|\bwithout\b|\bno\b|\bexcept|\bother than\b|\bneither\b|"
-            r"\bexclud|\black"
-        ),
-        "distinct": r"\bdistinct|\bdifferent|\bunique|\bvarious",
-        "order": (r"\border|\bsort|\bascend|\bdescend|\balphabet|\brank|\bincreasing|\bdecreasing"),
-        "greater": (
-            r"\bmore than\b|\bgreater|\babove\b|\bover\b|\bexceed|\bat least\b|\bafter\b|"
-            r"\blarger than|\bhigher than|\bolder than|\blonger than|\bsince\b|\bor more\b"
-        ),
-        "less": (
-            r"\bless than\b|\bbelow\b|\bunder\b|\bat most\b|\bbefore\b|\bfewer than|\bsmaller than|"
-            r"\blower than|\byounger than|\bshorter than|\bcheaper than|\bor less\b"
-        ),
-        "between": r"\bbetween\b",
-        "frequent": (
-            r"\b(?:most|least)\s+(?:common|popular|frequent|often|used|prevalent)|"
-            r"\bmost frequently|"
-            r"\b(?:most|fewest|least|largest|smallest|highest|lowest|greatest|maximum|minimum)\s+"
-            r"(?:number|count)\b|\bfewest\b|\bappears? most\b"
-        ),
-        "or": r"\bor\b|\beither\b",
-        "both": r"\bboth\b|\bas well as\b|\band also\b|\bshared by\b|\bcommon\b",
-        "like": (r"\bcontain|\bstart|\bbegin|\bend(?:s|ing)? with|\bsubstring|\bletter|\binclud"),
-    }.items()
-}
+_ASKED = patterns("wording")
 """Cues of a question by the kind of clause that they ask for."""
 
 _ORDERED = re.compile(r"\b(?:order|sort)(?:ed)?\s+(?:\w+\s+){0,2}(?:by|in)\b", re.IGNORECASE)

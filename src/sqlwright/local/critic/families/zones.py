@@ -16,8 +16,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.english.vocabulary import FUNCTION_WORDS, vocabulary
+from sqlwright.english.vocabulary import FUNCTION_WORDS
 from sqlwright.english.words import Token, split_name, stem
+from sqlwright.local.critic.cues import words
 from sqlwright.local.critic.families.shown_and_compared import NUMBER_WORDS, stems
 from sqlwright.local.critic.parts import Parts
 from sqlwright.local.question.schema import SchemaArrays
@@ -31,31 +32,12 @@ Mask = npt.NDArray[np.bool_]
 
 ASKED, WHOSE, CONDITION, GROUP, ORDER = range(5)
 
-_REQUESTS = vocabulary("show list find give return tell display report provide what which")
-_CONDITIONS = vocabulary(
-    """that who whose where when with without having if in at during between whom but not never"""
+_REQUESTS, _CONDITIONS, _GROUPS, _ORDERS, _EXTREMES, _ENDS, _ASKING = (
+    words(f"zones.{kind}")
+    for kind in ("requests", "conditions", "groups", "orders", "extremes", "ends", "asking")
 )
-_GROUPS = vocabulary("each every per")
-_ORDERS = vocabulary(
-    """ordered sorted order sort ascending descending alphabetical alphabetic chronological
-    increasing decreasing lexicographical"""
-)
-_EXTREMES = vocabulary(
-    """highest lowest largest smallest greatest biggest maximum minimum max min most least top
-    fewest longest shortest earliest latest oldest youngest"""
-)
-_ENDS = vocabulary("and of in from with that who for among")
-_UNASKED = FUNCTION_WORDS | vocabulary(
-    """show list find give return tell display get report provide retrieve select different distinct
-    unique all please count number total sum average mean maximum minimum each many much order sort
-    sorted ordered ascending descending alphabetical"""
-)
+_UNASKED = FUNCTION_WORDS | words("zones.unasked")
 """Words that no column needs to be named by."""
-
-_ASKING = vocabulary(
-    """what which show list find give return tell display get report provide state retrieve who name
-    whose how select count"""
-)
 _COUNTED = re.compile(
     r"\b(?:how many|number of|count(?: the)?(?: number of)?)\s+((?:[\w']+\s*){1,4})", re.IGNORECASE
 )
