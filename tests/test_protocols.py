@@ -96,7 +96,7 @@ MODELS = {
 
 def test_a_step_is_handed_each_model_by_its_role(shop_workspace: Workspace) -> None:
     context = Context(shop_workspace, Run(), MODELS)
-    handed = (context.linker, context.parser, context.critic, context.embedder(), context.llm())
+    handed = (context.linker, context.parser, context.critic, context.embedder, context.llm())
     assert all(one is MODELS[role] for one, role in zip(handed, MODELS, strict=True))
 
 

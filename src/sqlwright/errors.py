@@ -12,7 +12,6 @@
     ├── MalformedReply            a language model's reply could not be parsed, re-asks included
     ├── ModelFailed               a language model gave no reply, retries included
     │   └── ModelRejected         it refused the request: a wrong key or name, too long a prompt
-    ├── NotEmbedded               an endpoint gave no vectors; the embedded model is used instead
     ├── BudgetSpent               no call could be made: the question's budget is spent
     ├── Cancelled                 the run was cancelled or its deadline has passed
     └── UnsupportedQuery          a query the intermediate form can't express
@@ -95,11 +94,6 @@ class ModelFailed(SqlwrightError):
 
 class ModelRejected(ModelFailed):
     """The endpoint refused the request: a wrong key or model name, or too long a prompt."""
-
-
-class NotEmbedded(SqlwrightError):
-    """An endpoint's vectors can't be had: privacy, budget, or it failed. Steps use the embedded
-    model instead and say so."""
 
 
 class BudgetSpent(SqlwrightError):

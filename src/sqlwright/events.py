@@ -255,27 +255,6 @@ class ModelCalled(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TextsEmbedded(Event):
-    """Texts were sent to an endpoint for vectors. Neither texts nor vectors are in it."""
-
-    kind: ClassVar[str] = "embedding"
-
-    step: str
-    model: str
-    texts: int
-    """Texts wanted."""
-    cached: int
-    embedded: int
-    requests: int
-    prompt_tokens: int
-    cost: float | None
-    """In US dollars; None is unknown."""
-    seconds: float
-    problem: str = ""
-    """The reason there are no vectors; empty when there are."""
-
-
-@dataclass(frozen=True, slots=True)
 class ReplyUnreadable(Event):
     """A reply of a language model couldn't be parsed."""
 

@@ -364,20 +364,6 @@ def test_a_trace_shows_a_prompt_once_and_whose_turn_it_was(
     assert shown.count("You write SQLite queries") == 1
 
 
-def test_a_trace_shows_what_embedding_took() -> None:
-    event = {
-        "kind": "embedding", "model": "openai/e", "step": "retrieval.context", "texts": 7,
-        "cached": 2, "requests": 1, "prompt_tokens": 30, "cost": None, "problem": "it is down",
-    }  # fmt: skip
-    trace = Trace("t", {"question": QUESTION}, (event,))
-    shown = " ".join(
-        line.plain for line in trace_lines(trace, DisplayOptions(80, Glyphs(), False, 20))
-    )
-    assert "openai/e gives vectors" in shown
-    assert "7 texts" in shown
-    assert "it is down" in shown
-
-
 def test_a_trace_names_what_a_step_changed_in_full() -> None:
     parts = [{"text": "Who is there?", "condition": ""}, {"text": QUESTION, "condition": "from"}]
     changes = {"sub_questions": parts, "similar_columns": [], "keywords": ["a"]}
@@ -402,7 +388,7 @@ THEIRS = """
 name: theirs
 steps:
   - retrieval.question_words
-  - retrieval.entities: {embedder: openai-compatible/e}
+  - generation.direct: {sampling: {model: openai-compatible/e}}
   - generation.direct: {sampling: {model: vllm/big}}
   - generation.direct: {sampling: {model: ollama/small}}
   - generation.direct
@@ -434,7 +420,7 @@ def test_models_that_the_user_names_are_not_said(
 ) -> None:
     monkeypatch.setenv("VLLM_BASE_URL", "http://192.0.2.7:9/v1")
     Path("mine.yaml").write_text(THEIRS.replace("vllm/big", "ollama/small"))
-    words = ["--set", "generation.direct[1].sampling={model: vllm/big}", "-m", "ollama/m"]
-    words += ["--set", "retrieval.entities.embedder=vllm/e", "--timeout", "0.5"]
+    words = ["--set", "generation.direct[2].sampling={model: vllm/big}", "-m", "ollama/m"]
+    words += ["--timeout", "0.5"]
     assert "asks vllm" not in sqlwright("ask", shop, QUESTION, "-r", "mine.yaml", *words).err
     assert "plain.yaml asks" not in sqlwright("ask", shop, QUESTION, *asking).err

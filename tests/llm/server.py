@@ -5,7 +5,7 @@
         assert server.dropped == 0
 
 It serves OpenAI's chat completions (also under Azure's paths), Anthropic's messages, Google's
-generateContent and OpenAI's embeddings. What a request gets depends on its own content and on how
+generateContent. What a request gets depends on its own content and on how
 often the same was asked before, never on the order in which threads arrive. Standard library only.
 """
 
@@ -76,12 +76,6 @@ class Asked:
             return str(self.body["contents"][-1]["parts"][-1].get("text", ""))
         content = self.body["messages"][-1]["content"]
         return content if isinstance(content, str) else str(content[-1].get("text", ""))
-
-    @property
-    def texts(self) -> list[str]:
-        """What vectors are wanted of."""
-        given = self.body.get("input", [])
-        return [given] if isinstance(given, str) else list(given)
 
     @property
     def n(self) -> int:
@@ -182,8 +176,6 @@ class ModelServer:
     """What it tells of itself, by path; a function is given the request's body. 404 elsewhere."""
     looked_up: list[Asked] = field(default_factory=list)
     """Requests about the server itself, which ask for no reply."""
-    vector: Callable[[str], Sequence[float]] = lambda text: drawn(text)  # noqa: PLW0108
-    """Of a text, for those who ask for embeddings."""
     served: list[Served] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
@@ -384,8 +376,6 @@ class ModelServer:
         hidden = sum(int(m.get("reasoning_tokens", 0)) for m in messages)
         written = sum(len(str(m.get("content", m))) // 4 + 1 for m in messages)
         counts = (len(json.dumps(asked.body)) // 4, written + hidden)
-        if asked.path.partition("?")[0].endswith("/embeddings"):
-            return _embeddings(asked, self.vector, surplus=len(messages) - 1)
         if "/messages" in asked.path:
             return _anthropic(messages, counts)
         if ":generateContent" in asked.path:
@@ -549,26 +539,4 @@ def _google(messages: list[dict[str, Any]], counts: tuple[int, int]) -> dict[str
             "candidatesTokenCount": counts[1],
             "totalTokenCount": sum(counts),
         },
-    }
-
-
-def drawn(text: str) -> list[float]:
-    """A vector drawn by its text."""
-    generator = random.Random(text)
-    return [generator.uniform(-1, 1) for _ in range(8)]
-
-
-def _embeddings(
-    asked: Asked, vector: Callable[[str], Sequence[float]], surplus: int = 0
-) -> dict[str, Any]:
-    texts = [*asked.texts, "more"][: len(asked.texts) + surplus]
-    data = [
-        {"object": "embedding", "index": place, "embedding": list(vector(text))}
-        for place, text in enumerate(texts)
-    ]
-    return {
-        "object": "list",
-        "model": asked.body.get("model", ""),
-        "data": data[::-1],  # the index counts, not the place
-        "usage": {"prompt_tokens": len(data), "total_tokens": len(data)},
     }

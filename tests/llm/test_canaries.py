@@ -88,23 +88,6 @@ def test_no_canary_leaves_this_machine(place: Place, recipe: str) -> None:
     assert canaries(sent(place, recipe, place.queries, questions=questions)) == {}
 
 
-@pytest.mark.parametrize(
-    ("recipe", "steps"),
-    [
-        ("chess-ir-cg-ut", ("retrieval.entities", "retrieval.context")),
-        ("msc", ("retrieval.nearest_values",)),
-    ],
-)
-def test_none_leaves_where_everything_is_prepared_and_an_endpoint_embeds(
-    place: Place, recipe: str, steps: tuple[str, ...]
-) -> None:
-    overrides = tuple(f"{step}.embedder=openai-compatible/embedder" for step in steps)
-    asked = list(sent(place, recipe, place.queries, overrides=overrides, prepared=True))
-    assert canaries(iter(asked)) == {}
-    embeds = any(request.startswith("/v1/embeddings") for request in asked)
-    assert embeds is (recipe != "msc")  # where nothing but stored values would be compared
-
-
 @pytest.mark.parametrize("recipe", ["chess-ir-ss-cg", "chess-ir-cg-ut"])
 def test_none_leaves_with_queries_that_are_written_here(place: Place, recipe: str) -> None:
     assert canaries(sent(place, recipe, [])) == {}

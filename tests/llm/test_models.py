@@ -166,7 +166,6 @@ def test_the_user_says_where_a_gateway_or_a_server_of_their_own_is() -> None:
         assert Models({}, options)["llm"].capabilities.remote is expected
     gateway = LlmOptions("openai-compatible/m", here, remote=True)
     assert Models({}, gateway)["ollama/other"].capabilities.remote
-    assert Models({}, gateway)["embedder/ollama/other"].remote
     own = LlmOptions("openai-compatible/m", there, remote=False)
     assert Models({}, own)["vllm/m"].capabilities.remote is False  # it is on loopback
     vendors = LlmOptions("openai/m", remote=False)

@@ -120,7 +120,6 @@ def test_the_bill_of_materials_names_everything_that_is_brought() -> None:
 WITHOUT_A_MODEL = (
     "asyncio",
     "httpx2",
-    "sqlwright.llm.embedding",
     "sqlwright.llm.gate",
     "sqlwright.llm.prices",
     "sqlwright.llm.vendors.providers",

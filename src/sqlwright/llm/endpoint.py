@@ -206,16 +206,6 @@ class Endpoint(Protocol):
         ...
 
 
-class EmbeddingEndpoint(Endpoint, Protocol):
-    """An endpoint that gives vectors: each message of a call is a text, and the one reply holds
-    their vectors in the form of `vectors.vectors_text`."""
-
-    @property
-    def batch(self) -> int:
-        """Texts a request may have; less than before once it has refused so many."""
-        ...
-
-
 class Meter(Protocol):
     """Accounts for every single attempt: retries and fanned-out samples too.
 

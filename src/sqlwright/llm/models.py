@@ -20,10 +20,9 @@ from sqlwright.llm.keeping.recording import Recorder, Recording, read_recording
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import Capabilities
-from sqlwright.protocols import EMBEDDER, Model, ModelsByRole
+from sqlwright.protocols import Model, ModelsByRole
 
 if TYPE_CHECKING:  # what only a language model needs is imported with the first one
-    from sqlwright.llm.embedding import GatedEmbedder
     from sqlwright.llm.gate import GatedModel
     from sqlwright.llm.prices import Price, Prices
     from sqlwright.llm.vendors.connecting import Service
@@ -55,7 +54,6 @@ class Models(Mapping[str, Model]):
         self._engine = Engine()
         self._lock = threading.Lock()
         self._made: dict[str, GatedModel] = {}
-        self._embedders: dict[str, GatedEmbedder] = {}
         self._prices: Prices | None = None
         replay, record = map(_path, (self._options.replay, self._options.record))
         self._replay: Recording | None = None if replay is None else read_recording(replay)
@@ -73,8 +71,6 @@ class Models(Mapping[str, Model]):
     def __getitem__(self, role: str) -> Model:
         if role in list(self._embedded):
             return self._embedded[role]
-        if role.startswith(f"{EMBEDDER}/"):
-            return self._embedder(role.removeprefix(f"{EMBEDDER}/"))
         name = self.default if role == DEFAULT else role
         from sqlwright.llm.vendors.services import known_providers, with_slash
 
@@ -147,41 +143,6 @@ class Models(Mapping[str, Model]):
             limits=limits_for(name, self._options),
             key=service.key or "",
             known_as=service.name,
-        )
-
-    def _embedder(self, name: str) -> Model:
-        """The embedder of that name: one given by hand or embedded, else an endpoint."""
-        if name in list(self._embedded):
-            return self._embedded[name]
-        from sqlwright.llm.vendors.services import with_slash
-
-        name = with_slash(name)
-        with self._lock:
-            if name not in self._embedders:
-                self._embedders[name] = self._make_embedder(name)
-            return self._embedders[name]
-
-    def _make_embedder(self, name: str) -> GatedEmbedder:
-        from sqlwright.llm.connection import Connection
-        from sqlwright.llm.embedding import GatedEmbedder
-        from sqlwright.llm.vendors.connecting import check_embeds, connect_embeddings
-        from sqlwright.llm.vendors.services import service_for
-
-        if self._replay is not None:
-            name = _recorded_as(name, self._replay.embedders, self._options)
-            remote = self._replay.embedders.get(name, False)
-            return GatedEmbedder(name, None, remote=remote, replay=self._replay)
-        service = service_for(name, self._options, self._environ)
-        check_embeds(service)
-        connecting = partial(connect_embeddings, service)
-        return GatedEmbedder(
-            service.title,
-            Connection(connecting, self._engine, address=service.address),
-            remote=service.can.remote,
-            price=self._price(service),
-            revision=service.revision,
-            cache=self.cache,
-            recorder=self._recorder,
         )
 
     def _price(self, service: Service) -> Price | None:

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, Throttle
 from sqlwright.llm.metering import estimated_tokens, prompt_tokens
-from sqlwright.llm.vectors import unit_rows, vectors_text
 from sqlwright.messages import Capabilities, Missing, Reply, Request, Sample
 from sqlwright.protocols import Run
 
@@ -150,45 +149,6 @@ class ScriptedModel:
             )
             for number in range(request.n)
         )
-
-
-@dataclass
-class ScriptedEmbeddings:
-    """An endpoint that gives texts the vectors of `vector`, in requests of `batch` at most. What it
-    raises is the request's failure; a list that is none is a bad reply."""
-
-    vector: Callable[[str], Sequence[float]]
-    name: str = "scripted/vectors"
-    capabilities: Capabilities = field(default_factory=Capabilities)
-    throttle: Throttle = field(
-        default_factory=lambda: Throttle(attempts=2, first_delay=0.0, longest_delay=0.0)
-    )
-    batch: int = 100
-    seconds: float = 0.0
-    """Seconds that each request takes."""
-    revision: str = ""
-    calls: list[Call] = field(default_factory=list)
-    """The requests that were really sent, in order of arrival."""
-    closed: bool = False
-
-    @property
-    def texts(self) -> list[str]:
-        """Every text that was sent."""
-        return [message.text for call in self.calls for message in call.messages]
-
-    async def send(self, call: Call) -> Completion:
-        """The texts' vectors. Raises EndpointError."""
-        self.calls.append(call)
-        if self.seconds:
-            await asyncio.sleep(self.seconds)
-        rows = unit_rows([self.vector(message.text) for message in call.messages])
-        tokens = prompt_tokens(call)
-        reply = Reply(vectors_text(rows), prompt_tokens=tokens)
-        return Completion((reply,), self.revision, prompt_tokens=tokens, reply_tokens=0)
-
-    async def aclose(self) -> None:
-        """Remember that it was closed."""
-        self.closed = True
 
 
 @dataclass

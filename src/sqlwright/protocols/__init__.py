@@ -26,7 +26,6 @@ from sqlwright.protocols.models import (
     Assessment,
     Critic,
     Embedder,
-    EmbedderGate,
     FloatArray,
     GroupLink,
     KeptDescriptions,
@@ -53,14 +52,12 @@ if TYPE_CHECKING:
     from sqlwright.types.stored import Formats
 
 __all__ = [
-    "EMBEDDER",
     "Assessment",
     "Catalog",
     "Context",
     "Critic",
     "Database",
     "Embedder",
-    "EmbedderGate",
     "FloatArray",
     "GroupLink",
     "KeptDescriptions",
@@ -82,11 +79,7 @@ __all__ = [
     "ValueIndex",
     "Workspace",
     "context_tokens",
-    "embedder_role",
 ]
-
-EMBEDDER = "embedder"
-"""The role of the embedded embedder, and the first part of the roles of others."""
 
 
 @checked_fields
@@ -274,12 +267,11 @@ class Context:
         model = self.models[role]
         return model if isinstance(model, LanguageModel) else _misfit(role, "complete")
 
-    def embedder(self, name: str = "") -> Embedder | EmbedderGate:
-        """The embedder of that name, by default the embedded one; for `provider/model` a gate that
-        needs the run and the step first (`bound`). Raises ConfigError."""
-        role = embedder_role(name)
-        model = self.models[role]
-        return model if isinstance(model, Embedder | EmbedderGate) else _misfit(role, "embed")
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder. Raises ConfigError."""
+        model = self.models["embedder"]
+        return model if isinstance(model, Embedder) else _misfit("embedder", "embed")
 
     @property
     def linker(self) -> Linker:
@@ -305,11 +297,6 @@ def _misfit(role: str, method: str) -> NoReturn:
         f"the model given as {role!r} isn't one: it has no `{method}`",
         hint="sqlwright.protocols says what is asked of the model of each role.",
     )
-
-
-def embedder_role(name: str = "") -> str:
-    """The role in `Context.models` of the embedder of that name."""
-    return f"{EMBEDDER}/{name}" if name else EMBEDDER
 
 
 class Step(ABC):

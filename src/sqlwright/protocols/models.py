@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.messages import Capabilities, Origin, Request, Sample
+from sqlwright.messages import Capabilities, Request, Sample
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.types import Candidate, ColumnLink, Question, State, TableLink, ValueMatch
 
@@ -90,16 +90,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
         """Shape (len(texts), dimension), float32, unit length."""
-        ...
-
-
-@runtime_checkable
-class EmbedderGate(Protocol):
-    """An embedder that may be on another machine: given the run, the step and the origin of texts,
-    it gives an `Embedder` for those. Implementation: `llm.embedding.GatedEmbedder`."""
-
-    def bound(self, run: Run, *, step: str, origin: Origin) -> Embedder:
-        """The embedder for one step of one question and texts of one origin."""
         ...
 
 
@@ -275,9 +265,8 @@ def expected_cost(model: LanguageModel, prompt_tokens: int, reply_tokens: int) -
     return None if price is None else price.cost(prompt_tokens, reply_tokens)
 
 
-Model = Linker | Parser | Critic | Calibrates | Embedder | EmbedderGate | LanguageModel
+Model = Linker | Parser | Critic | Calibrates | Embedder | LanguageModel
 """Whatever stands under a role or a name."""
 ModelsByRole = Mapping[str, Model]
 """Models by role: 'linker', 'parser', 'critic', 'embedder'; language models under their names
-`provider/model`, the one to use by default under 'llm'; embedders of others under
-`embedder_role(name)`."""
+`provider/model`, the one to use by default under 'llm'."""

@@ -50,7 +50,7 @@ from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
 from sqlwright.prompts.sampling import PromptStep, Sampling
-from sqlwright.protocols import EMBEDDER, Step
+from sqlwright.protocols import Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.entries import COMBINATORS, RecipeEntry, read_entries, refuse_unknown
 from sqlwright.recipes.option_values import explained, option_value
@@ -100,12 +100,9 @@ class Recipe:
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The models its steps name that aren't embedded: language models, an empty name being the
-        run's own, and embedders by role."""
-        steps = list(combinators.walk(self.step))
-        models = [name for step in steps for name in step.language_models]
-        roles = [role for step in steps for role in step.roles]
-        return tuple(dict.fromkeys([*models, *(r for r in roles if r.startswith(f"{EMBEDDER}/"))]))
+        """The language models its steps name, an empty name being the run's own."""
+        steps = combinators.walk(self.step)
+        return tuple(dict.fromkeys(name for step in steps for name in step.language_models))
 
     def asked_of(self, models: Container[str]) -> tuple[str, ...]:
         """Those of `asks` that must be at hand: all but the run's own model where nothing needs

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 from sqlwright.errors import ConfigError
 from sqlwright.presentation.answer import readable
-from sqlwright.protocols import EMBEDDER
 from sqlwright.recipes.loading import Recipe, load_recipe
 from sqlwright.recipes.registry import RECIPES
 from sqlwright.running.combinators import leaves
@@ -49,14 +48,13 @@ def remote_destinations(settings: Settings, *, allow_code: bool = False) -> Iter
     if shipped and not entries:
         return
     recipe = load_recipe(settings.recipe, settings.overrides, allow_code=allow_code)
-    names = [role.removeprefix(f"{EMBEDDER}/") or settings.llm.model for role in recipe.asks]
+    names = [name or settings.llm.model for name in recipe.asks]
     for name in entries if not _ours(recipe) else dict.fromkeys(names):
         if name in entries and entries[name].base_url and not is_loopback(entries[name].base_url):
             yield f"{settings.file} sends what {name} is asked to {entries[name].base_url}"
     if shipped:
         return
-    for role in recipe.asks:
-        name = role.removeprefix(f"{EMBEDDER}/")
+    for name in recipe.asks:
         if not name or name in entries or any(name in override for override in settings.overrides):
             continue
         with suppress(ConfigError):  # told when the session is opened

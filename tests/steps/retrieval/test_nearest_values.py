@@ -13,14 +13,10 @@ from tests.llm.gates import a_run
 from tests.scripted import ScriptedEmbedder
 
 from sqlwright.errors import Cancelled
-from sqlwright.llm.connection import Connection
-from sqlwright.llm.embedding import GatedEmbedder
-from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.scripted import Script, ScriptedEmbeddings, ScriptedModel
-from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.scripted import Script, ScriptedModel
 from sqlwright.local.models import load
 from sqlwright.prepare import open_workspace, prepare
-from sqlwright.protocols import Context, FloatArray, Run, Workspace, embedder_role
+from sqlwright.protocols import Context, FloatArray, Run, Workspace
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.generation.direct import DirectGeneration
 from sqlwright.steps.retrieval.nearest_values import NearestValues
@@ -198,32 +194,6 @@ def test_a_cancelled_question_ends(workspace: Workspace) -> None:
 
     with pytest.raises(Cancelled):
         found(workspace, run=run, embedder=Cancels())
-
-
-@pytest.mark.parametrize(
-    ("privacy", "fails", "asks"), [("full", False, True), ("full", True, True),
-                                   ("schema-only", False, False)],
-)  # fmt: skip
-def test_an_endpoint_embeds_values_only_where_they_may_leave(
-    privacy: Any, fails: bool, asks: bool, workspace: Workspace
-) -> None:
-    def vector(text: str) -> list[float]:
-        if fails:
-            raise EndpointError("it is down")
-        return [float(number) for number in ScriptedEmbedder().embed([text])[0]]
-
-    endpoint = ScriptedEmbeddings(vector)
-    engine = Engine()
-    gate = GatedEmbedder(SCRIPTED, Connection(lambda: endpoint, engine))
-    models = {embedder_role(SCRIPTED): gate}
-    here = ScriptedEmbedder()
-    step = NearestValues(embedder=SCRIPTED)
-    state = found(workspace, step, run=a_run(privacy=privacy), embedder=here, **models)
-    engine.close()
-    assert bool(endpoint.calls) == asks
-    assert bool(here.embedded) == (fails or privacy != "full")
-    assert [note.kind for note in state.warnings] == ["embedder"] * bool(here.embedded)
-    assert values(state)[NAME][0] == "West Basin 23"
 
 
 @pytest.mark.parametrize("option", ["per_column", "characters", "most_values", "columns"])

@@ -215,13 +215,12 @@ def _network(settings: Settings, environ: Mapping[str, str]) -> Check:
 
 def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
     from sqlwright.llm.vendors.services import service_for
-    from sqlwright.protocols import EMBEDDER
     from sqlwright.recipes.loading import load_recipe
 
     recipe = load_recipe(settings.recipe, settings.overrides)
     if not recipe.asks:
         return f"nothing is sent: the recipe {recipe.name} asks embedded models only"
-    named = [name.removeprefix(f"{EMBEDDER}/") or settings.llm.model for name in recipe.asks]
+    named = [name or settings.llm.model for name in recipe.asks]
     services = [service_for(name, settings.llm, environ) for name in dict.fromkeys(named) if name]
     if not services:
         return f"nothing is sent: the recipe {recipe.name} asks a language model, and none is named"

@@ -47,30 +47,6 @@ class ShownCalls:
         return first if first < self._calls else 0
 
 
-def embedding_lines(event: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
-    """Lines of an embedding call: number of texts, time, tokens."""
-    yield Text()
-    parts = [f"{event.get('texts', 0)} texts"]
-    if event.get("cached"):
-        parts.append(f"{event['cached']} kept from before")
-    parts.append(f"{event.get('requests', 0)} requests")
-    seconds, cost = event.get("seconds"), event.get("cost")
-    if isinstance(seconds, int | float) and seconds:
-        parts.append(duration(float(seconds)))
-    parts.append(f"{event.get('prompt_tokens', 0)} tokens")
-    if cost is None or cost:
-        parts.append(money(cost))
-    line = Text.assemble(
-        (f"{clean(str(event.get('model', '')), 80)}", "name"),
-        (f" gives vectors for {step_words(str(event.get('step', '')))}", "strong"),
-        (f"  {f' {display.glyphs.dot} '.join(parts)}", "quiet"),
-    )
-    yield from wrapped(line, display.width, hang=2)
-    if event.get("problem"):
-        why = Text(clean(str(event["problem"]), 400), style="warning")
-        yield from indented(labelled("problem", [why], display.width - 2))
-
-
 def call_lines(
     event: Mapping[str, Any], display: DisplayOptions, shown: ShownCalls
 ) -> Iterator[Text]:

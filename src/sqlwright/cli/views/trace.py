@@ -12,7 +12,7 @@ from sqlwright.cli.terminal.layout import indented, labelled, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, confidence_text, sql_lines
-from sqlwright.cli.views.model_calls import ShownCalls, call_lines, embedding_lines
+from sqlwright.cli.views.model_calls import ShownCalls, call_lines
 from sqlwright.presentation.numbers import counted
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.presentation.timing import duration
@@ -88,8 +88,6 @@ def _event_lines(
         shown.begun(event)
     if kind == "call":
         yield from call_lines(event, display, shown)
-    if kind == "embedding":
-        yield from embedding_lines(event, display)
     if kind == "sub_question" and event.get("total") != 1:
         yield Text()
         which = f"sub-question {event.get('number')} of {event.get('total')}: "

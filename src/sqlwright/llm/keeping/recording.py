@@ -25,7 +25,7 @@ from sqlwright.boundary.secrets import mask
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Call
 from sqlwright.llm.keeping.digest import call_form, digest, reply_form, reply_from
-from sqlwright.messages import Capabilities, Missing, Reply, Sample
+from sqlwright.messages import Capabilities, Missing, Sample
 from sqlwright.presentation.answer import to_json
 
 FORMAT = "sqlwright-recording"
@@ -53,7 +53,7 @@ class Recorder:
         self.path = path
         self._lock = threading.Lock()
         known = read_recording(path) if _has_content(path) else Recording({}, {})
-        self._models, self._embedders = set(known.models), set(known.embedders)
+        self._models = set(known.models)
         if not _has_content(path):
             self._append({"format": FORMAT, "version": VERSION})
 
@@ -80,19 +80,6 @@ class Recorder:
             line = {"key": recorded_key(call, model), "request": form, "replies": kept}
             self._append(_masked(line))
 
-    def add_vector(self, call: Call, model: str, vector: Reply, *, remote: bool) -> None:
-        """Put a text and the vector that an embedder gave it on record."""
-        with self._lock:
-            if model not in self._embedders:
-                self._append({"embedder": model, "remote": remote})
-                self._embedders.add(model)
-            line = {
-                "key": recorded_key(call, model),
-                "request": call_form(call, model),
-                "replies": [_sample_form(0, vector)],
-            }
-            self._append(_masked(line))
-
     def _append(self, line: Mapping[str, Any]) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,14 +99,11 @@ class Recording:
         self,
         samples: Mapping[tuple[str, int], Sample],
         models: Mapping[str, Capabilities],
-        embedders: Mapping[str, bool] | None = None,
     ) -> None:
         self.samples = samples
         """Samples by the request's key and the number of the sample."""
         self.models = models
         """Capabilities of each model that was asked, by name."""
-        self.embedders = embedders or {}
-        """For each embedder that was asked, by name: True if texts left the machine for it."""
 
     def find(self, call: Call, model: str) -> tuple[Sample, ...]:
         """The call's samples; `Missing('unrecorded')` for those that aren't there."""
@@ -140,13 +124,9 @@ def read_recording(path: Path) -> Recording:
         )
     samples: dict[tuple[str, int], Sample] = {}
     models: dict[str, Capabilities] = {}
-    embedders: dict[str, bool] = {}
     for line in lines[1:]:
         if "capabilities" in line:
             models[str(line.get("model"))] = _capabilities(line["capabilities"])
-            continue
-        if "embedder" in line:
-            embedders[str(line["embedder"])] = bool(line.get("remote"))
             continue
         for form in line.get("replies") or ():
             number = form.get("sample") if isinstance(form, dict) else None
@@ -154,7 +134,7 @@ def read_recording(path: Path) -> Recording:
             if sample is None or type(number) is not int:
                 raise ConfigError(f"{path}: a reply in it can't be read: {str(form)[:200]}")
             samples[str(line.get("key")), number] = sample
-    return Recording(samples, models, embedders)
+    return Recording(samples, models)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.endpoint import EmbeddingEndpoint, Endpoint, Throttle
+from sqlwright.llm.endpoint import Endpoint, Throttle
 from sqlwright.llm.sending.transport import ModelAddress, is_loopback
-from sqlwright.llm.vendors.providers import PROVIDERS, WIRES, Provider, key_belongs
+from sqlwright.llm.vendors.providers import WIRES, Provider, key_belongs
 from sqlwright.llm.vendors.weights_folder import check_weights, folder_of
 from sqlwright.messages import Capabilities
 
@@ -169,29 +169,6 @@ def connect(service: Service) -> Endpoint:
     Raises ConfigError for a missing key, base URL or package."""
     check(service)
     return _endpoint(service, site_of(service))
-
-
-def connect_embeddings(service: Service) -> EmbeddingEndpoint:
-    """The endpoint of a configured model that gives vectors; nothing is sent yet.
-
-    Raises ConfigError for a missing key, base URL or package, and a provider that has none."""
-    check_embeds(service)
-    from sqlwright.llm.vendors.openai import OpenAIEmbeddings
-
-    return OpenAIEmbeddings(
-        site_of(service), batch=service.provider.embeds, api_version=_api_version(service)
-    )
-
-
-def check_embeds(service: Service) -> None:
-    """Like `check`; raises ConfigError for a provider that gives no vectors, too."""
-    if not service.provider.embeds:
-        those = ", ".join(name for name, row in PROVIDERS.items() if row.embeds)
-        raise ConfigError(
-            f"{service.title} can't be the embedder",
-            hint=f"Providers that embed: {those}. Without `embedder` the embedded model does it.",
-        )
-    check(service)
 
 
 def site_of(service: Service) -> ModelAddress:

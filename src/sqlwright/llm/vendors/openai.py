@@ -1,4 +1,4 @@
-"""Endpoints that speak OpenAI's chat completions and embeddings: most vendors and local servers do.
+"""Endpoints that speak OpenAI's chat completions: most vendors and local servers do.
 
 The form is small and the same everywhere, so it is written and read here. The vendor's own package
 takes three times the processor time for each request, most of it to check what we wrote and to put
@@ -29,7 +29,6 @@ from sqlwright.llm.sending.failures import (
     unsupported,
 )
 from sqlwright.llm.sending.transport import AtSite, ModelAddress
-from sqlwright.llm.vectors import vectors_from_form, vectors_text
 from sqlwright.llm.vendors.reading import (
     arguments_text,
     count,
@@ -47,11 +46,6 @@ from sqlwright.messages import Capabilities, Reply, ToolCall
 
 SEEDS = 2**31
 """Servers take seeds below this."""
-LARGEST_VECTORS = 12_000_000
-"""Bytes of an answer with vectors: some 22 for each number."""
-FEWEST = 8
-"""Texts of a request for vectors that no server calls too many."""
-_TOO_MANY = {400, 413, 422}
 SPARE = 1.02
 """Factor on the tokens that a server counted of a prompt: of another they are a guess."""
 COLDEST = 0.01
@@ -206,59 +200,6 @@ class OpenAIEndpoint(AtSite):
                 self._refused.add(parameter)
             return left_out(parameter)
         return _refused(self._site, answer, refusal_body, call.text)
-
-
-class OpenAIEmbeddings(AtSite):
-    """A model behind an OpenAI-compatible server that gives vectors: an `EmbeddingEndpoint`.
-
-    A server that refuses many texts at once is sent fewer; nobody says how many it takes."""
-
-    def __init__(self, site: ModelAddress, *, batch: int, api_version: str = "") -> None:
-        site = replace(site, largest=LARGEST_VECTORS)
-        super().__init__(site)
-        self._batch = batch
-        self._connections = _connections(site, "embeddings", api_version)
-
-    @property
-    def batch(self) -> int:
-        return self._batch
-
-    async def send(self, call: Call) -> Completion:
-        texts = [well_formed(message.text) for message in call.messages]
-        body = {"model": self._site.model, "input": texts, "encoding_format": "float"}
-        try:
-            answer = await self._connections.post(body)
-        except EndpointError as error:
-            raise self._fewer(error, len(texts)) from None
-        with guarded():
-            if not answer.ok:
-                raise self._status(answer, texts)
-            form = _form(self._site, answer.content, "data")
-            vectors = vectors_from_form(form, len(texts))
-            usage = form.get("usage") or {}
-            tokens = count(usage.get("prompt_tokens"))
-            return Completion(
-                (Reply(vectors_text(vectors), prompt_tokens=tokens or 0),),
-                revision=well_formed(form.get("model")),
-                prompt_tokens=tokens,
-                reply_tokens=0,
-                cost=price(usage.get("cost")),
-            )
-
-    async def aclose(self) -> None:
-        await self._connections.aclose()
-
-    def _fewer(self, error: EndpointError, texts: int) -> EndpointError:
-        """An answer that is too large would be smaller for fewer texts."""
-        if error.retryable or error.kind == "rejected" or texts <= FEWEST:
-            return error
-        self._batch = min(self._batch, max(FEWEST, texts // 4))
-        return EndpointError(error.message, kind="rejected", retryable=False)
-
-    def _status(self, answer: HttpAnswer, texts: Sequence[str]) -> EndpointError:
-        if answer.status in _TOO_MANY and len(texts) > FEWEST:
-            self._batch = min(self._batch, max(FEWEST, len(texts) // 4))
-        return _refused(self._site, answer, answer.refusal_body, "\n".join(texts))
 
 
 def _refused(site: ModelAddress, answer: HttpAnswer, refusal_body: Any, sent: str) -> EndpointError:

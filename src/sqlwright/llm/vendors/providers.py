@@ -39,9 +39,6 @@ class Provider:
     """True if the limit of reply tokens is called `max_completion_tokens`."""
     vendor_headers: tuple[tuple[str, str], ...] = ()
     """(header its own hosts take, the vendor's own variable with the value)."""
-    embeds: int = 0
-    """Texts it is asked to give the vectors of at once; 0 where it gives none in OpenAI's form. The
-    vendors take 2,048, but reading so large an answer would hold up everybody else's."""
     in_process: bool = False
     """True if its models are folders of weights that this process loads."""
 
@@ -82,7 +79,6 @@ PROVIDERS: dict[str, Provider] = {
                 ("openai-organization", "OPENAI_ORG_ID"),
                 ("openai-project", "OPENAI_PROJECT_ID"),
             ),
-            embeds=512,
         ),
         Provider(
             "azure",
@@ -95,7 +91,6 @@ PROVIDERS: dict[str, Provider] = {
             unlike=_REASONING,
             reasoning=_THINKERS,
             newer_length=True,
-            embeds=512,
         ),
         Provider(
             "openrouter",
@@ -106,7 +101,6 @@ PROVIDERS: dict[str, Provider] = {
             needs_key=True,
             capabilities=replace(ALL, n=False),
             reasoning=("openai/o[1-9]*", "openai/gpt-[5-9]*", *_OPEN_THINKERS),
-            embeds=256,
         ),
         Provider(
             "anthropic",
@@ -140,7 +134,6 @@ PROVIDERS: dict[str, Provider] = {
             "VLLM_BASE_URL",
             capabilities=replace(ALL, remote=False),
             reasoning=_OPEN_THINKERS,
-            embeds=1024,
         ),
         Provider(
             "ollama",
@@ -149,7 +142,6 @@ PROVIDERS: dict[str, Provider] = {
             base_url_variable="OLLAMA_HOST",
             capabilities=replace(_LOCAL, context_tokens=8_192),
             reasoning=_OPEN_THINKERS,
-            embeds=256,
         ),
         Provider(
             "llamacpp",
@@ -158,7 +150,6 @@ PROVIDERS: dict[str, Provider] = {
             "LLAMA_API_KEY",
             capabilities=replace(_LOCAL, context_tokens=8_192),
             reasoning=_OPEN_THINKERS,
-            embeds=256,
         ),
         Provider(
             "lmstudio",
@@ -166,7 +157,6 @@ PROVIDERS: dict[str, Provider] = {
             "http://localhost:1234/v1",
             capabilities=replace(_LOCAL, context_tokens=8_192),
             reasoning=_OPEN_THINKERS,
-            embeds=256,
         ),
         Provider(
             "weights",
@@ -181,7 +171,6 @@ PROVIDERS: dict[str, Provider] = {
             "",
             capabilities=replace(ALL, n=False, json_schema=False, tools=False),
             reasoning=_OPEN_THINKERS,
-            embeds=256,
         ),
     )
 }

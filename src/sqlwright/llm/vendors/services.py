@@ -27,12 +27,11 @@ from sqlwright.llm.sending.transport import is_loopback
 from sqlwright.llm.vendors.connecting import Service
 from sqlwright.llm.vendors.providers import PROVIDERS, Provider
 from sqlwright.llm.vendors.weights_folder import folder_of, state_of
-from sqlwright.protocols import EMBEDDER
 
 ANYWHERE = "openai-compatible"
 """The provider that has no address of its own."""
 KEYS_VARIABLE = "SQLWRIGHT_KEYS"
-RESERVED = frozenset({"llm", "linker", "parser", "critic", EMBEDDER})
+RESERVED = frozenset({"llm", "linker", "parser", "critic", "embedder"})
 """Roles of `Context.models`, which no entry can be called."""
 WEIGHTS_SECONDS = 3_600.0
 """Time-out of a request to weights in this process, where an entry names none: no network can hang,

@@ -52,15 +52,15 @@ SetOperator = OneOf["union", "union_all", "intersect", "except"]
 
 
 class Kept:
-    """What was read of a query once, by whoever read it: a query never changes. It is no field:
-    neither compared, nor copied, nor stored."""
+    """A query that keeps its readers' findings: it never changes, so each is made once. They are no
+    field: neither compared, nor copied, nor stored."""
 
     __slots__ = ("_kept",)
     _kept: dict[object, object]
 
     @property
     def kept(self) -> dict[object, object]:
-        """What is kept, by a key of its reader's."""
+        """The findings, each by a key of its reader's."""
         try:
             return self._kept
         except AttributeError:

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from sqlwright.errors import NotEmbedded
 from sqlwright.indexes.descriptions import EXACT, DescriptionIndex
-from sqlwright.llm.embedding import BoundEmbedder
-from sqlwright.protocols import Context, FloatArray, Step, embedder_role
+from sqlwright.protocols import Context, FloatArray, Step
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.described import DescribedSchemas, SchemaDescriptions
-from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
 from sqlwright.types import DescriptionMatch, Question, State
 
 NAME = "retrieval.context"
@@ -26,8 +23,8 @@ class RetrieveContext(Step):
     nothing where a database has no descriptions, or without a question.
 
     What was prepared with the same embedder is searched whole. Otherwise descriptions are embedded
-    when they are first needed and kept; of more than `unprepared`, or `sent` where an endpoint
-    embeds them, those that share most words with the question.
+    when they are first needed and kept; of more than `unprepared` those that share most words with
+    the question.
     """
 
     top_k: int = 5
@@ -39,13 +36,8 @@ class RetrieveContext(Step):
     """Most keywords searched for."""
     unprepared: int = 400
     """Most documents embedded for one question where nothing is prepared."""
-    sent: int = 10_000
-    """Most documents that an endpoint embeds for one question."""
     exact: int = EXACT
     """Documents up to which search is exact; with more the extra `ann` is used if installed."""
-    embedder: str = ""
-    """The embedder: `provider/model`, the paper's is `openai/text-embedding-3-small`; empty is the
-    embedded one, which also stands in where the other can't be had."""
 
     _shelf: DescribedSchemas = field(
         default_factory=DescribedSchemas, init=False, repr=False, compare=False, hash=False
@@ -61,7 +53,7 @@ class RetrieveContext(Step):
     @property
     def roles(self) -> tuple[str, ...]:
         """The embedder's."""
-        return (embedder_role(self.embedder),)
+        return ("embedder",)
 
     def applies(self, state: State, context: Context) -> bool:
         """True if a column in view has a description."""
@@ -75,11 +67,7 @@ class RetrieveContext(Step):
         if not queries or not known.documents:
             return state
         words = " ".join((state.question.text, state.question.evidence, *state.keywords))
-        try:
-            index, vectors = self._index(known, queries, words, context, self.embedder)
-        except NotEmbedded as error:
-            state = state.warn("embedder", told_instead(error), error)
-            index, vectors = self._index(known, queries, words, context, "")
+        index, vectors = self._index(known, queries, words, context)
         best: dict[tuple[ColumnRef, str], DescriptionMatch] = {}
         for matches in index.search(vectors, self.top_k):
             for match in matches:
@@ -101,23 +89,10 @@ class RetrieveContext(Step):
         queries: Sequence[str],
         words: str,
         context: Context,
-        name: str,
     ) -> tuple[DescriptionIndex, FloatArray]:
-        """The index and the queries' vectors. Raises NotEmbedded."""
+        """The index and the queries' vectors."""
         stored = context.workspace.descriptions
-        embedder = embedder_of(context, name, step=NAME, origin="model")
-        if isinstance(embedder, BoundEmbedder):
-            documents = known.nearest(words, self.sent)
-            if not embedder.permits("value"):
-                # What a description says of a column's values may list them.
-                documents = [
-                    document for document in documents if document.part != "value_description"
-                ]
-                if not documents:
-                    raise NotEmbedded(f"privacy is {context.run.privacy}, and nothing else is told")
-            beside = None if stored is None else stored.path.parent
-            asked, vectors = known.by_endpoint.of(queries, documents, embedder, beside)
-            return DescriptionIndex(documents, vectors, exact=self.exact), asked
+        embedder = context.embedder
         index = known.prepared(stored, embedder, self.exact)
         if index is None:
             index = known.some(words, embedder, self.unprepared, context.run)

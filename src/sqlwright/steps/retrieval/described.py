@@ -17,7 +17,6 @@ from sqlwright.indexes.descriptions import (
 )
 from sqlwright.protocols import Embedder, FloatArray, KeptDescriptions, Run
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.steps.retrieval.endpoint_vectors import EndpointVectors
 from sqlwright.steps.retrieval.shortlist import Shortlist
 from sqlwright.types import DescriptionMatch
 
@@ -30,7 +29,6 @@ class SchemaDescriptions:
         self.documents = documents_of(schema)
         self._indexes: dict[int, tuple[Embedder, DescriptionIndex | None]] = {}
         self._vectors: dict[int, tuple[Embedder, dict[str, FloatArray]]] = {}
-        self.by_endpoint = EndpointVectors()
         self._shortlist: Shortlist | None = None
         self._lock = threading.Lock()
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sqlwright.errors import NotEmbedded
 from sqlwright.indexes.published import PublishedIndexes
-from sqlwright.protocols import Context, Step, ValueIndex, embedder_role
+from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.steps.retrieval.column_names import similar_columns
-from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
 from sqlwright.steps.retrieval.phrases.keyword_pieces import is_formula, looked_up, names_of
 from sqlwright.steps.retrieval.phrases.near import (
+    FITTED,
     Near,
     grouped,
     is_short_form,
@@ -22,7 +21,6 @@ from sqlwright.steps.retrieval.phrases.near import (
     may_match,
     near_of,
     other_form,
-    thresholds_of,
     undisputed,
     unread,
     with_meaning,
@@ -82,9 +80,6 @@ class RetrieveEntities(Step):
     """Least similarity of a column's name."""
     columns: int = 20
     """Most columns found by name."""
-    embedder: str = ""
-    """The embedder: `provider/model`, the paper's is `openai/text-embedding-3-small`; empty is the
-    embedded one, which also stands in where the other can't be had or values mayn't be sent."""
 
     _published: PublishedIndexes = field(
         default_factory=PublishedIndexes, init=False, repr=False, compare=False, hash=False
@@ -101,7 +96,7 @@ class RetrieveEntities(Step):
     @property
     def roles(self) -> tuple[str, ...]:
         """The embedder's."""
-        return (embedder_role(self.embedder),)
+        return ("embedder",)
 
     def applies(self, state: State, context: Context) -> bool:
         """True once there are keywords."""
@@ -115,11 +110,7 @@ class RetrieveEntities(Step):
         near = self._near(state, context)
         spelled = undisputed([hit for hit in near if is_spelled(hit)])
         rest = unread(near, spelled)
-        try:
-            alike = self._alike(spelled, rest, context, self.embedder)
-        except NotEmbedded as error:
-            state = state.warn("embedder", told_instead(error), error)
-            alike = self._alike(spelled, rest, context, "")
+        alike = self._alike(spelled, rest, context)
         found = matches_of(longest(spelled, alike), question)
         found = [*years_in(question, state.view, context.workspace.catalog), *found][: self.limit]
         known = {(match.column, match.value) for match in state.values}
@@ -150,15 +141,11 @@ class RetrieveEntities(Step):
         pairs = [(hit.phrase, hit.match) for hit in near]
         return [*near, *(other_form(*pair) for pair in by_other_forms(phrases, index, pairs))]
 
-    def _alike(
-        self, spelled: Sequence[Near], rest: Sequence[Near], context: Context, name: str
-    ) -> list[Near]:
-        """Those of the rest that are near enough in meaning, by the form asked for. Raises
-        NotEmbedded."""
-        fitted = thresholds_of(name)
-        least = fitted.meaning if self.least_meaning is None else self.least_meaning
-        least_short = fitted.short if self.least_short is None else self.least_short
-        near = with_meaning(rest, embedder_of(context, name, step=NAME, origin="value"))
+    def _alike(self, spelled: Sequence[Near], rest: Sequence[Near], context: Context) -> list[Near]:
+        """Those of the rest that are near enough in meaning, by the form asked for."""
+        least = FITTED.meaning if self.least_meaning is None else self.least_meaning
+        least_short = FITTED.short if self.least_short is None else self.least_short
+        near = with_meaning(rest, context.embedder)
         short = [hit for hit in near if hit.meaning >= least_short and is_short_form(hit)]
         form = {"paper": self._paper, "code": self._code, "v1": self._v1}[self.form]
         equal = [hit for hit in spelled if hit.meaning >= 1]

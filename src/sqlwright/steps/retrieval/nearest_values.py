@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sqlwright.errors import NotEmbedded
 from sqlwright.indexes.vectors import MOST_CHARACTERS, MOST_VALUES
-from sqlwright.llm.embedding import BoundEmbedder
-from sqlwright.protocols import Catalog, Context, Step, embedder_role
+from sqlwright.protocols import Catalog, Context, Step
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
 from sqlwright.steps.retrieval.value_vectors import Found, Listing, ValueVectors, Wanted
 from sqlwright.types import Cell, ColumnExamples, State
 
@@ -46,14 +43,9 @@ class NearestValues(Step):
     """Characters of a value that are embedded."""
     unprepared: int = 1_000
     """Most values embedded for one question where they aren't prepared."""
-    sent: int = 10_000
-    """The same where an endpoint embeds them."""
     columns: int = 400
     """Most columns that are looked into, those of the first tables; others keep the examples that
     they have without this step."""
-    embedder: str = ""
-    """The embedder: `provider/model`; empty is the embedded one, which also stands in where the
-    other can't be had or values mayn't be sent."""
 
     _vectors: ValueVectors = field(
         default_factory=ValueVectors, init=False, repr=False, compare=False, hash=False
@@ -71,14 +63,13 @@ class NearestValues(Step):
         for name in ("per_column", "characters", "most_values", "most_characters", "columns"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("unprepared", "sent"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, not {getattr(self, name)}")
+        if self.unprepared < 0:
+            raise ValueError(f"unprepared must not be negative, not {self.unprepared}")
 
     @property
     def roles(self) -> tuple[str, ...]:
         """The embedder's."""
-        return (embedder_role(self.embedder),)
+        return ("embedder",)
 
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
@@ -88,11 +79,7 @@ class NearestValues(Step):
         shown = None if catalog is None else catalog.steady or catalog
         columns = [ref for ref in state.view.visible if _is_told(ref, shown)][: self.columns]
         texts = [ref for ref in columns if _holds_texts(ref, shown)]
-        try:
-            found = self._nearest(state, texts, context, self.embedder)
-        except NotEmbedded as error:
-            state = state.warn("embedder", told_instead(error), error)
-            found = self._nearest(state, texts, context, "")
+        found = self._nearest(state, texts, context)
         if found.compared < found.of:
             state = state.warn(
                 "embedder",
@@ -108,20 +95,16 @@ class NearestValues(Step):
                 examples.append(ColumnExamples(ref, tuple(values), self.characters))
         return state.evolve(examples=tuple(examples))
 
-    def _nearest(
-        self, state: State, columns: Sequence[ColumnRef], context: Context, name: str
-    ) -> Found:
-        """The nearest values of columns of texts. Raises NotEmbedded."""
+    def _nearest(self, state: State, columns: Sequence[ColumnRef], context: Context) -> Found:
+        """The nearest values of columns of texts."""
         listing = context.workspace.values
         if not columns or not isinstance(listing, Listing):
             return Found({}, 0, 0)
-        embedder = embedder_of(context, name, step=NAME, origin="value")
-        most = self.sent if isinstance(embedder, BoundEmbedder) else self.unprepared
         asked = "\n".join(filter(None, (state.question.text, state.question.evidence)))
         wanted = Wanted(
-            asked, self.per_column, columns, self.most_values, self.most_characters, most
+            asked, self.per_column, columns, self.most_values, self.most_characters, self.unprepared
         )
-        return self._vectors.nearest(wanted, listing, embedder, context.run)
+        return self._vectors.nearest(wanted, listing, context.embedder, context.run)
 
     def _others(
         self, ref: ColumnRef, catalog: Catalog | None, state: State, context: Context

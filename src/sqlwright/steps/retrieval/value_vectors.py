@@ -22,7 +22,6 @@ from sqlwright.indexes.text_vectors import (
 )
 from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.indexes.vectors import VectorIndex
-from sqlwright.llm.embedding import BoundEmbedder
 from sqlwright.protocols import Embedder, FloatArray, Run
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.shortlist import Shortlist
@@ -92,7 +91,7 @@ class ValueVectors:
 
         Where more values than `wanted.unprepared` would have to be embedded, each column has its
         share: those that have words of the text, then the most frequent. Which these are depends on
-        nothing that was asked before. Raises NotEmbedded, WorkspaceError and Cancelled.
+        nothing that was asked before. Raises WorkspaceError and Cancelled.
         """
         asked = embedder.embed([wanted.text])[0]
         source = self._source(listing, embedder)
@@ -122,8 +121,6 @@ class ValueVectors:
 
     def _source(self, listing: Listing, embedder: Embedder) -> _Known:
         """The embedder with what it needn't embed."""
-        if isinstance(embedder, BoundEmbedder):
-            return _Known(embedder, None, {})  # its gate keeps vectors itself
         with self._lock:
             if self._embedder is not embedder:
                 self._embedder = embedder
@@ -194,7 +191,7 @@ class ValueVectors:
         source: _Known,
         run: Run,
     ) -> None:
-        """Embed what isn't known of these values, all in one go where an endpoint does it."""
+        """Embed what isn't known of these values."""
         texts = [one[:most_characters] for values in columns.values() for one in values]
         known = source.has(texts)
         missing = [
@@ -204,15 +201,12 @@ class ValueVectors:
             )
             if one not in source.embedded
         ]
-        at_once = len(missing) if isinstance(source.embedder, BoundEmbedder) else BATCH
         fresh: dict[str, FloatArray] = {}
-        for at in range(0, len(missing), max(at_once, 1)):
+        for at in range(0, len(missing), BATCH):
             run.check()
-            batch = missing[at : at + at_once]
+            batch = missing[at : at + BATCH]
             fresh |= dict(zip(batch, source.embedder.embed(batch), strict=True))
         source.embedded |= fresh
-        if isinstance(source.embedder, BoundEmbedder):
-            return
         with self._lock:
             if self._embedder is source.embedder:
                 self._embedded |= fresh

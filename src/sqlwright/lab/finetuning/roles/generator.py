@@ -26,7 +26,7 @@ from sqlwright.lab.finetuning.roles.reasons import REFUSED, TOO_LONG, UNREAD
 from sqlwright.lab.finetuning.roles.role import Asked
 from sqlwright.lab.finetuning.teacher import Taught
 from sqlwright.prompts.replies import sql_from
-from sqlwright.protocols import EMBEDDER, Embedder
+from sqlwright.protocols import Embedder
 from sqlwright.sql.reading import read_facts
 from sqlwright.steps.generation.direct import DirectGeneration
 from sqlwright.steps.schema_linking.narrowing import narrowed
@@ -150,7 +150,7 @@ class GeneratorRole:
             added = weighted_tables(schema, needed, self.weights, draw)
             own = {ref for ref in schema.columns if ref.table in added}
             return Choice(ordered({*needed, *added}, schema), columns | own)
-        embedder = asked.lesson.embedded.get(EMBEDDER)
+        embedder = asked.lesson.embedded.get("embedder")
         like = name_likeness(embedder if isinstance(embedder, Embedder) else None)
         added = similar_tables(schema, needed, self.weights, draw, like)
         tables = ordered({*needed, *added}, schema)

@@ -52,7 +52,7 @@ class QueryWriter:
 
     @cached_property
     def _item(self) -> str:
-        """How names of items begin: as no column's name does."""
+        """The beginning of the names of items, which no column's name has."""
         columns = {ref.column.casefold() for ref in self._schema.columns}
         name = "item"
         while any(f"{name}_{number}" in columns for number in range(1, 25)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
@@ -27,8 +27,7 @@ from sqlwright.steps.retrieval.values import (
 from sqlwright.types import Question, ValueMatch
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(NamedTuple):
     """Least cosine of texts that an embedder takes for alike."""
 
     meaning: float
@@ -37,19 +36,8 @@ class Thresholds:
     """Of a word and a value that may be its abbreviation."""
 
 
-FITTED = {
-    "": Thresholds(0.64, 0.5),
-    "text-embedding-3-small": Thresholds(0.6, 0.45),
-}
-"""Thresholds by model; the first is the embedded one, whose were fitted on training databases by
-`benchmarks/entities.py --fit`. Those of the paper's model are the published code's."""
-
-
-def thresholds_of(name: str) -> Thresholds:
-    """The thresholds of an embedder, given as `provider/model`; of one that isn't known the
-    paper's."""
-    return FITTED.get(name.rsplit("/", 1)[-1], FITTED["text-embedding-3-small"])
-
+FITTED = Thresholds(0.64, 0.5)
+"""Fitted on training databases by `benchmarks/entities.py --fit`."""
 
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]{2}")
