@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -370,6 +370,15 @@ def named_tables(tables: Collection[str], schema: Schema, shown: str) -> tuple[s
         if table is None:
             raise no_such_table(name, (one.name for one in schema.tables), shown)
     return tuple(dict.fromkeys(table.name for table in found.values() if table is not None))
+
+
+def require_own(shown: Mapping[str, Sequence[str]], words: str = "it shows what {} holds") -> None:
+    """Raise ConfigError for a listed table that shows what others hold, which aren't listed."""
+    for name, others in shown.items():
+        raise ConfigError(
+            f"{name} can't be among the tables: {words.format(others[0])}",
+            hint=f"List {others[0]}, too, or leave {name} out.",
+        )
 
 
 def no_such_table(name: str, stored: Iterable[str], shown: str) -> ConfigError:

@@ -8,10 +8,9 @@ from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
-from sqlwright.database.address import Address
+from sqlwright.database.address import Address, ignored_note
 from sqlwright.database.failures import Failure, ReadFailed, no_answer
 from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase, error_result, named_tables
-from sqlwright.database.plain_address import ignored_note
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.workers.pool import Pool
 from sqlwright.database.workers.process import Stop, WorkerStopped
@@ -187,7 +186,7 @@ class ServedDatabase(GuardedDatabase, Generic[K]):
 
     def _named(self, tables: Collection[str]) -> tuple[str, ...]:
         """Tables by their names in the schema. Raises ConfigError."""
-        known = self._read_known(self._open_seconds)
+        known = self._known[1] if self._known else self._read_known(self._open_seconds)
         named = named_tables(tables, known.schema, self.url)
         self._known = (time.monotonic(), known.only(named))
         return named

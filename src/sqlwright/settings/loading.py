@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlwright.boundary.arguments import shown
 from sqlwright.boundary.named import unknown
 from sqlwright.boundary.project_file import NAMED, ProjectFile, find
-from sqlwright.database.address import is_bare_path
-from sqlwright.database.plain_address import is_there, may_hold_secret, plain_address
+from sqlwright.database.address import is_bare_path, is_there, may_hold_secret, plain_address
 from sqlwright.errors import ConfigError
 from sqlwright.messages import Effort, Privacy, Verbosity
 from sqlwright.recipes.registry import default_recipe

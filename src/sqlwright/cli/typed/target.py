@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.terminal.text import clean
-from sqlwright.database.address import COMPRESSED, DATA_ENDINGS, DUCKDB_ENDINGS, shown_address
+from sqlwright.database.address import (
+    COMPRESSED,
+    DATA_ENDINGS,
+    DUCKDB_ENDINGS,
+    is_address,
+    shown_address,
+)
 from sqlwright.database.missing import nearest
-from sqlwright.database.plain_address import is_address
 from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from sqlwright.database.guarded import (
     GuardedDatabase,
     failed_result,
     named_tables,
+    require_own,
     stop_at,
 )
 from sqlwright.database.missing import missing
@@ -461,12 +462,7 @@ class DuckdbDatabase(DuckdbBased):
         schema = self.schema()
         named = named_tables(tables, schema, str(self._path))
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
-            shown = connection.shown(named)
-        for view, others in shown.items():
-            raise ConfigError(
-                f"the view {view} can't be among the tables: it reads {others[0]}",
-                hint=f"List {others[0]}, too, or leave {view} out.",
-            )
+            require_own(connection.shown(named), "it reads {}")
         return named
 
 

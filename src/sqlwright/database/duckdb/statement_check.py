@@ -7,7 +7,7 @@ names. A kind of node that isn't listed here is refused.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,32 +165,25 @@ def check_tree(tree: Tree, names: Names) -> None:
 
 def tables_read(tree: Tree) -> set[tuple[str, str]]:
     """Namespace and name of every table that a query names, its own expressions included."""
-    found: set[tuple[str, str]] = set()
-    waiting: list[Any] = [tree]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list):
-            waiting += part
-        elif isinstance(part, dict):
-            if part.get("type") == "BASE_TABLE":
-                found.add((_folded(part, "schema_name"), _folded(part, "table_name")))
-            waiting += part.values()
-    return found
+    tables = (part for part in _nodes(tree) if part.get("type") == "BASE_TABLE")
+    return {(_folded(part, "schema_name"), _folded(part, "table_name")) for part in tables}
 
 
 def functions_called(tree: Tree) -> set[tuple[str, str]]:
     """Folded namespaces and names of the functions that a query calls."""
-    found: set[tuple[str, str]] = set()
+    called = (part for part in _nodes(tree) if isinstance(part.get("function_name"), str))
+    return {(_folded(part, "schema"), _folded(part, "function_name")) for part in called}
+
+
+def _nodes(tree: Tree) -> Iterator[Tree]:
     waiting: list[Any] = [tree]
     while waiting:
         part = waiting.pop()
         if isinstance(part, list):
             waiting += part
         elif isinstance(part, dict):
-            if isinstance(part.get("function_name"), str):
-                found.add((_folded(part, "schema"), _folded(part, "function_name")))
+            yield part
             waiting += part.values()
-    return found
 
 
 def _parts(

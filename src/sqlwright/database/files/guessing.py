@@ -22,10 +22,11 @@ from sqlwright.database.files.table import (
     Option,
     TableFile,
     size_of,
+    together,
+    union,
     with_types,
     written,
 )
-from sqlwright.database.files.together import together, union
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.sql.dialects import DUCKDB

@@ -13,10 +13,9 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from sqlwright.boundary.accepted import is_accepted
-from sqlwright.database.address import Address, split_url
+from sqlwright.database.address import FILE_SCHEMES, SERVER_SCHEMES, Address, split_url
 from sqlwright.database.failures import READ_FAILURES, read_failure
 from sqlwright.database.functions import no_functions, stored_functions
-from sqlwright.database.plain_address import FILE_SCHEMES, SERVER_SCHEMES
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.served import ServedDatabase, Told
 from sqlwright.database.workers.engine import Place

@@ -13,8 +13,15 @@ from sqlwright.database.address import Address
 from sqlwright.database.functions import stored_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights
 from sqlwright.database.mysql import LOOSELY
-from sqlwright.database.mysql.introspect import Server, places, read_schema, read_server
-from sqlwright.database.mysql.marks import RECENT_SECONDS, Changes, read_changes
+from sqlwright.database.mysql.introspect import (
+    RECENT_SECONDS,
+    Changes,
+    Server,
+    places,
+    read_changes,
+    read_schema,
+    read_server,
+)
 from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
 from sqlwright.database.reader import DatabaseReader
@@ -249,8 +256,8 @@ class MysqlDatabase(ServedDatabase[Told]):
     def table_marks(
         self, schema: Schema, stop: StopReading | None = None
     ) -> Mapping[str, str] | None:
-        """Marks by the times of changes that the server tells; see `marks`. None where it tells
-        none."""
+        """Marks by the times of changes that the server tells; see `introspect`. None where it
+        tells none."""
         if stop is not None:
             stop()
         try:

@@ -11,9 +11,8 @@ from urllib.parse import quote, unquote, urlencode
 
 from sqlwright.database.address import SEARCH_PATHS, Address, search_path, split_url
 from sqlwright.database.functions import Name, stored_functions
-from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights
-from sqlwright.database.postgres.functions import stored
-from sqlwright.database.postgres.introspect import Known, read_called, read_known
+from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights, require_own
+from sqlwright.database.postgres.introspect import Known, read_called, read_known, stored
 from sqlwright.database.postgres.login import read_login
 from sqlwright.database.postgres.marks import LAG_SECONDS, read_fingerprint, read_marks, settled
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
@@ -260,10 +259,7 @@ class PostgresDatabase(ServedDatabase[Known]):
         for name in named:
             hidden, refused = known.hidden(name, named), f"{name} can't be among the tables"
             if hidden:
-                raise ConfigError(
-                    f"{refused}: it shows what {hidden[0]} holds",
-                    hint=f"List {hidden[0]}, too, or leave {name} out.",
-                )
+                require_own({name: hidden})
             if name in called:
                 raise ConfigError(
                     f"{refused}: it calls {called[name]}, which may read others",

@@ -18,6 +18,7 @@ from sqlwright.database.guarded import (
     GuardedDatabase,
     failed_result,
     no_such_table,
+    require_own,
     result_of,
     stop_at,
 )
@@ -361,7 +362,8 @@ class SqliteDatabase(GuardedDatabase):
         if absent:
             raise no_such_table(absent[0], everything.names, str(self._file.path))
         named = tuple(dict.fromkeys(by_name.get(n) or by_name[fold_name(n)] for n in tables))
-        self._require_own_data(named, connection)
+        with self._reading_errors():  # a virtual table may show what other tables hold
+            require_own(connection.shown(named))
         stored = everything.without(named)
         until = time.monotonic() + Limits().seconds
         for view in named:
@@ -380,16 +382,6 @@ class SqliteDatabase(GuardedDatabase):
                         hint="List what it reads, too, or leave the view out.",
                     ) from None
         return named
-
-    def _require_own_data(self, named: Collection[str], connection: DatabaseReader) -> None:
-        """Raise ConfigError for a virtual table that shows what other tables hold."""
-        with self._reading_errors():
-            shown = connection.shown(named)
-        for name, others in shown.items():
-            raise ConfigError(
-                f"{name} can't be among the tables: it shows what {others[0]} holds",
-                hint=f"List {others[0]}, too, or leave {name} out.",
-            )
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         return self._request_of(self._source(), limits)

@@ -79,6 +79,23 @@ def confine(folder: str, also: Collection[str] = ()) -> list[str]:
 
     Threads that were started before keep some of it, so there should be none.
     """
+    for place in also if sys.platform == "linux" else ():
+        # Left open: the system makes files of /proc anew when nobody holds them, and what was
+        # allowed would be another file.
+        with contextlib.suppress(OSError):
+            os.open(place, os.O_PATH | os.O_CLOEXEC)
+    there = [folder, *filter(os.path.exists, also)]
+    return _confined(dict.fromkeys(there, _READ_FILE))
+
+
+def confine_client() -> list[str]:
+    """Give up what asking a server doesn't need, for good: only the network and reading of files
+    (certificates, names of hosts, time zones) are left. The names of what holds now."""
+    return _confined({"/": _READ_FILE | _READ_FOLDER}, client=True)
+
+
+def _confined(folders: dict[str, int], *, client: bool = False) -> list[str]:
+    """Give up all but these rights on what is below some folders, and for a client the network."""
     holds = ["limits"] if _lower_limits() else []
     if sys.platform != "linux":
         return holds
@@ -90,35 +107,9 @@ def confine(folder: str, also: Collection[str] = ()) -> list[str]:
         if system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
             return holds
         holds.append("no_new_privs")
-        for place in also:
-            # Left open: the system makes files of /proc anew when nobody holds them, and what was
-            # allowed would be another file.
-            with contextlib.suppress(OSError):
-                os.open(place, os.O_PATH | os.O_CLOEXEC)
-        there = [folder, *filter(os.path.exists, also)]
-        if _landlock(system, dict.fromkeys(there, _READ_FILE)):
+        if _landlock(system, folders, network=client):
             holds.append("landlock")
-        if _seccomp(system):
-            holds.append("seccomp")
-    return holds
-
-
-def confine_client() -> list[str]:
-    """Give up what asking a server doesn't need, for good: only the network and reading of files
-    (certificates, names of hosts, time zones) are left. The names of what holds now."""
-    holds = ["limits"] if _lower_limits() else []
-    if sys.platform != "linux":
-        return holds
-    with contextlib.suppress(ImportError, OSError, AttributeError):
-        import ctypes
-
-        system = ctypes.CDLL(None, use_errno=True)
-        if system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
-            return holds
-        holds.append("no_new_privs")
-        if _landlock(system, {"/": _READ_FILE | _READ_FOLDER}, network=True):
-            holds.append("landlock")
-        if _seccomp(system, allowed=_CLIENT_CALLS):
+        if _seccomp(system, allowed=_CLIENT_CALLS if client else ()):
             holds.append("seccomp")
     return holds
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlwright.schema import fold_name
-from sqlwright.sql.guards.nodes import called_name
+from sqlwright.sql.guards.nodes import called_name, expression_read
 from sqlwright.sql.guards.rules import Own, Rules, words
-from sqlwright.sql.guards.tables import expression_read
 from sqlwright.sql.tokens import UnreadableQuery
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from sqlwright.sql.dialects import Dialect
 from sqlwright.sql.guards.attributes import check_columns
 from sqlwright.sql.guards.calls import check_tokens
 from sqlwright.sql.guards.lexicon import cut
-from sqlwright.sql.guards.nodes import check_node
+from sqlwright.sql.guards.nodes import check_node, listed, read_name
 from sqlwright.sql.guards.rules import Own, Readable, Rules, rules_of, words
-from sqlwright.sql.guards.tables import listed, read_name
 from sqlwright.sql.token_check import SQL_LENGTH, TOKENS
 from sqlwright.sql.tokens import SqlToken, UnreadableQuery
 from sqlwright.sql.tree import StopReading, parse_text, silence

@@ -8,8 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sqlwright.database.failures import Failure, ReadFailed
-from sqlwright.database.files.cells.numbers import Number, expression, number_of, signs_of, unit_of
-from sqlwright.database.files.cells.shapes import BLANKS, BOOLEAN, MARK, Seen, shapes_of
+from sqlwright.database.files.cells.shapes import (
+    BLANKS,
+    BOOLEAN,
+    MARK,
+    Number,
+    Seen,
+    expression,
+    number_of,
+    shapes_of,
+    signs_of,
+    unit_of,
+)
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.sql.dialects import DUCKDB
 from sqlwright.sql.tokens import quote_text

@@ -16,8 +16,7 @@ from sqlwright.database.files.cells.reading import Said, read_columns
 from sqlwright.database.files.corrections import NAME, Correction, Corrections, SheetCorrection
 from sqlwright.database.files.sources import Source, readable_name
 from sqlwright.database.files.sums import left_out_totals, unsure_total
-from sqlwright.database.files.table import Doubt, SheetPart, TableFile, size_of
-from sqlwright.database.files.together import together
+from sqlwright.database.files.table import Doubt, SheetPart, TableFile, size_of, together
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.errors import ConfigError
 from sqlwright.sql.dialects import DUCKDB
