@@ -1,4 +1,4 @@
-"""What the rules see: a question with its stored values, links and profiles, and parts of forms."""
+"""The input of the rules: a question with its stored values, links and profiles; parts of forms."""
 
 from __future__ import annotations
 

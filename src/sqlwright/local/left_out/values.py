@@ -38,7 +38,10 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
     """A stored value that equals a phrase of the question, neither of them in the query."""
     if not read.found:
         return
-    told = [*_told(read), *(match.span for match in read.found if _is_used(match, form))]
+    # What is stored as “last quarter” may be meant as such.
+    told = [moment.span for moment in read.moments if not moment.relative]
+    told += measured_spans(read.question)
+    told += [_span(match) for match in read.found if _is_used(match, form)]
     tables = table_names(form)
     matches = sorted(read.found, key=_span)
     for span, same in groupby(matches, key=_span):
@@ -57,11 +60,6 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 def _span(match: ValueMatch) -> Span:
     return match.span or (0, 0)
-
-
-def _told(read: Reading) -> list[Span]:
-    """The places of times and units in the question."""
-    return [*(moment.span for moment in read.moments), *measured_spans(read.question)]
 
 
 def several_hold(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -205,8 +203,9 @@ def unused_name(form: f.Query, read: Reading) -> Iterator[Finding]:
     nothing in the query stands for."""
     if _NAMES.search(read.question) is None:
         return
-    told = [*_told(read), *(match.span for match in read.found)]
-    told += [match.span for match in read.values if _is_used(match, form)]
+    told = [*(moment.span for moment in read.moments), *measured_spans(read.question)]
+    told += map(_span, read.found)
+    told += [_span(match) for match in read.values if _is_used(match, form)]
     known = named_words(form, read.schema)
     said = " ".join(texts(form)).casefold()
     for found in _NAMES.finditer(read.question):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from sqlwright.english.vocabulary import KEY_WORDS
 from sqlwright.english.words import plural, split_name, stem
+from sqlwright.local.critic.cues import patterns
 from sqlwright.local.critic.families.wording import COUNTED
 from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema
@@ -14,45 +15,16 @@ from sqlwright.sql.declared_types import type_class
 
 Features = dict[str, float]
 
-_ASKS_ID = re.compile(r"\b(?:ids?|codes?|numbers?|keys?|identifiers?|nums?|no)\b|#", re.IGNORECASE)
+_SAID = patterns("shown_and_compared")
+
 ENDS_OF_KEYS = frozenset(form for word in KEY_WORDS for form in (word, plural(word)))
 """Words that a key's name may end in, in singular and plural."""
 
-_HOW_MANY = re.compile(
-    r"\b(?:how many|(?:total )?(?:numbers?|amount|quantity) of)\s+(\w+)(?:\s+(\w+))?",
-    re.IGNORECASE,
-)
 
-_MORE = re.compile(
-    r"(?:(?<!no )(?<!not )more than|greater than|larger than|bigger than|"
-    r"higher than|older than|longer than|heavier than|taller than|later than|above|over|"
-    r"exceed\w*|after|since|at least|"
-    r"no (?:less|fewer) than|not (?:less|fewer) than|minimum of)\W*(?:\w+\W+){0,2}$",
-    re.IGNORECASE,
-)
-_LESS = re.compile(
-    r"(?:(?<!no )(?<!not )(?:less|fewer) than|smaller than|lower than|younger than|"
-    r"shorter than|cheaper than|lighter than|earlier than|below|under|before|"
-    r"at most|up to|no more than|not more than|"
-    r"maximum of)\W*(?:\w+\W+){0,2}$",
-    re.IGNORECASE,
-)
-_INCLUSIVE = re.compile(
-    r"(?:at least|at most|since|up to|no \w+ than|not \w+ than)\W*(?:\w+\W+){0,2}$", re.IGNORECASE
-)
-_OR_MORE = re.compile(
-    r"^\W*(?:\w+\W+){0,2}?or (?:more|above|over|later|older|greater|higher)", re.IGNORECASE
-)
-_OR_LESS = re.compile(
-    r"^\W*(?:\w+\W+){0,2}?or (?:less|fewer|below|under|earlier|lower)", re.IGNORECASE
-)
 _ORDERING = frozenset({"=", "!=", "<", ">", "<=", ">="})
-_RANGE = re.compile(r"\b(?:between|from|range)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]*\w)")
 NUMBER_WORDS = COUNTED | {"one": "1", "once": "1", "twice": "2", "thrice": "3"}
 """Words that are a number beside a bound."""
-_WRITTEN = re.compile(rf"\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
-_BOUND = re.compile(r"\b(?:than|least|most|exactly|or more|or fewer|or less)\b", re.IGNORECASE)
 
 
 class Shapes:
@@ -61,7 +33,7 @@ class Shapes:
     def __init__(self, question: str, schema: Schema) -> None:
         self._schema = schema
         self._words = stems(re.findall(r"\w+", question))
-        self._asks_id = bool(_ASKS_ID.search(question))
+        self._asks_id = bool(_SAID["asks_id"].search(question))
         self._named = _tables_named(schema, self._words)
         self._numbers = _numbers_named(question, schema)
 
@@ -106,22 +78,26 @@ class Shapes:
 def comparison_features(question: str, parts: Parts) -> Features:
     """Features of the comparisons with the numbers that the question names."""
     wrong = unasked = lost = strict = 0
-    if _BOUND.search(question):
-        question = _WRITTEN.sub(lambda found: NUMBER_WORDS[found.group().casefold()], question)
+    if _SAID["bound"].search(question):
+        question = _SAID["written"].sub(
+            lambda found: NUMBER_WORDS[found.group().casefold()], question
+        )
     for number in _NUMBER.finditer(question):
         own = _operator_before(number.group(), parts)
         before, after = question[: number.start()][-40:], question[number.end() :][:24]
-        if own is None or _RANGE.search(before):
+        if own is None or _SAID["range"].search(before):
             continue
-        more = bool(_MORE.search(before) or _OR_MORE.search(after))
-        less = bool(_LESS.search(before) or _OR_LESS.search(after))
+        more = bool(_SAID["more"].search(before) or _SAID["or_more"].search(after))
+        less = bool(_SAID["less"].search(before) or _SAID["or_less"].search(after))
         if more == less:
             unasked += own in {">", "<", ">=", "<="}
             continue
         wrong += own[0] == ("<" if more else ">")
         lost += own in {"=", "!="}
         including = bool(
-            _INCLUSIVE.search(before) or _OR_MORE.search(after) or _OR_LESS.search(after)
+            _SAID["inclusive"].search(before)
+            or _SAID["or_more"].search(after)
+            or _SAID["or_less"].search(after)
         )
         strict += own in {">", "<", ">=", "<="} and (own in {">=", "<="}) != including
     return {
@@ -158,7 +134,7 @@ def _tables_named(schema: Schema, words: set[str]) -> frozenset[str]:
 
 def _numbers_named(question: str, schema: Schema) -> list[ColumnRef]:
     """Columns of numbers, keys aside, that hold a word of what the question wants the number of."""
-    found = _HOW_MANY.search(question)
+    found = _SAID["how_many"].search(question)
     if not found:
         return []
     asked = stems(word for word in found.groups() if word)
