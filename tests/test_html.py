@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from jinja2 import UndefinedError
 
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import (
@@ -15,9 +17,9 @@ from sqlwright.presentation.html.elements import (
     element,
     foreign,
     joined,
-    style_sheet,
 )
 from sqlwright.presentation.html.page import page, write_page
+from sqlwright.presentation.html.templates import render
 from sqlwright.presentation.sql_text import sql_pieces
 from sqlwright.sql.pieces import cutting
 from tests.cli import hostile
@@ -130,8 +132,17 @@ def test_what_could_load_or_run_cannot_be_made() -> None:
     for name in ("onclick", "href", "src"):
         with pytest.raises(ValueError, match=name):
             element("p", **{name: "x"})
-    with pytest.raises(ValueError, match="markup"):
-        style_sheet("p{} </style><b>")
+
+
+@pytest.mark.parametrize("name", ["page.css", "filter.js"])
+def test_nothing_in_our_style_or_script_ends_its_element(name: str) -> None:
+    text = files("sqlwright").joinpath("presentation", "html", name).read_text("utf-8")
+    assert not re.search(r"<[!/?a-zA-Z]", text)
+
+
+def test_a_template_gets_every_value_it_names() -> None:
+    with pytest.raises(UndefinedError, match="policy"):
+        render("page.html", title="x")
 
 
 def test_only_markup_of_the_kit_is_markup() -> None:

@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING
 from sqlwright.lab.comparison.names import Aspect, Stage, author, first_version
 from sqlwright.presentation.answer import cell_to_text
 from sqlwright.presentation.numbers import money, percent
-from sqlwright.presentation.sureness import agreement_words
+from sqlwright.presentation.sureness import agreement_words, basis_lines
 from sqlwright.types import Candidate, ColumnExamples, ExecutionResult, SubQuestion, Usage
 
 if TYPE_CHECKING:
-    from sqlwright.lab.comparison.records import Cluster, ComparedRecipe, Comparison, Linked, Repair
+    from sqlwright.lab.comparison.records import (
+        Cluster,
+        ComparedRecipe,
+        Comparison,
+        Linked,
+        Repair,
+        StageCost,
+    )
 
 VALUE = 60
 """Characters shown of a result that is one value; chosen."""
@@ -207,6 +214,45 @@ def cost_words(usage: Usage) -> str:
 def calls_words(usage: Usage) -> str:
     """Calls, and replies that were at hand."""
     return f"{usage.calls:,}" + (f" + {usage.cached:,} cached" if usage.cached else "")
+
+
+def others(comparison: Comparison, name: str) -> list[str]:
+    """The other recipes with the result of this recipe."""
+    alike = next((names for names in comparison.results if name in names), ())
+    return [one for one in alike if one != name]
+
+
+def known_words(one: ComparedRecipe) -> list[str]:
+    """All that is known of the sureness of an answer; a doubt is told apart from it."""
+    if one.answer is None:
+        return []
+    known = [text for text, _ in basis_lines(one.answer)]
+    sure = sure_words(one)
+    return known or ([sure] if sure and not one.answer.doubt else [])
+
+
+def by_table(linked: Linked) -> list[tuple[str, list[str]]]:
+    """The columns that are left, by their tables."""
+    found: dict[str, list[str]] = {}
+    for ref in linked.columns:
+        found.setdefault(ref.table, []).append(ref.column)
+    return list(found.items())
+
+
+def query_words(alike: Sequence[Candidate]) -> str:
+    """The authors of a query, its confidence, and what was said of it."""
+    first = alike[0]
+    told = [f"by {author_words(alike)}"]
+    if first.confidence is not None:
+        told.append(f"confidence {first.confidence:.2f}")
+    told += [veto.message for veto in first.vetoes]
+    told += [note.text for note in first.warnings]
+    return "; ".join(told)
+
+
+def steps_words(cost: StageCost) -> list[str]:
+    """The steps of a stage, with the number of their runs."""
+    return [f"{one.step} × {one.runs}" if one.runs > 1 else one.step for one in cost.steps]
 
 
 def _some(count: int, what: str) -> str:

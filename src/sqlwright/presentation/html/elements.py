@@ -38,7 +38,6 @@ LONGEST = 2_000
 CELL = 300
 """The same of a cell of a table; chosen."""
 
-_STYLED = re.compile(r"<(?=[!/?a-zA-Z])")
 _PLACE = re.compile(r"[a-z][a-z0-9-]*")
 
 
@@ -49,6 +48,10 @@ class Html:
     markup: str
 
     def __str__(self) -> str:
+        return self.markup
+
+    def __html__(self) -> str:
+        """Finished markup for a template, too."""
         return self.markup
 
 
@@ -98,20 +101,6 @@ def jump(place: str, *content: Content) -> Html:
     if not _PLACE.fullmatch(place):
         raise ValueError(f"no place {place!r}")
     return Html(f'<a href="#{place}">{joined(content)}</a>')
-
-
-def script(text: str) -> Html:
-    """A script of ours. Raises ValueError if something in it would end the element."""
-    if _STYLED.search(text):
-        raise ValueError("a script has no markup")
-    return Html(f"<script>{text}</script>")
-
-
-def style_sheet(css: str) -> Html:
-    """A style sheet of ours. Raises ValueError if something in it would end the element."""
-    if _STYLED.search(css):
-        raise ValueError("a style sheet has no markup")
-    return Html(f"<style>{css}</style>")
 
 
 def _markup(content: Content) -> str:

@@ -13,15 +13,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sqlwright.presentation.html.elements import (
-    NOTHING,
-    Content,
-    Html,
-    element,
-    foreign,
-    script,
-    style_sheet,
-)
+from sqlwright.presentation.html.elements import Content, Html, element, joined
+from sqlwright.presentation.html.templates import render
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """Forbids a browser to load or run anything, whatever came into the page."""
@@ -40,25 +33,24 @@ def page(
 ) -> str:
     """The page as text. `title` is somebody else's, as everything that isn't `Html`. With `themes`
     its colours can be chosen; with `filtering` the lists of `controls.filters` can be filtered."""
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(filtering)),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="generator", content=GENERATOR),
-        element("title", title),
-        style_sheet(_kept("page.css")),
+    values = {"body": joined(body), "footer": footer}
+    return page_of("page.html", title, themes=themes, filtering=filtering, **values)
+
+
+def page_of(
+    template: str, title: str, *, themes: bool = False, filtering: bool = False, **values: object
+) -> str:
+    """A page by a template that extends `page.html`."""
+    return render(
+        template,
+        title=title,
+        policy=_policy(filtering),
+        generator=GENERATOR,
+        style=Html(_kept("page.css")),
+        themes=THEMES if themes else {},
+        script=Html(_kept("filter.js")) if filtering else "",
+        **values,
     )
-    foot = [element("footer", footer)] if footer else []
-    whole = element(
-        "body",
-        element("header", element("h1", foreign(title)), _choice() if themes else NOTHING),
-        element("main", *body),
-        *foot,
-        script(_kept("filter.js")) if filtering else NOTHING,
-    )
-    return f"<!doctype html>\n{element('html', head, whole, lang='en')}\n"
 
 
 def is_page(path: Path) -> bool:
@@ -89,17 +81,6 @@ def _policy(filtering: bool) -> str:
         return POLICY
     digest = hashlib.sha256(_kept("filter.js").encode("utf-8")).digest()
     return f"{POLICY}; script-src 'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-def _choice() -> Html:
-    """Buttons of which one is chosen; the style sheet does the rest."""
-    buttons: list[Content] = []
-    for name, told in THEMES.items():
-        state = {"checked": ""} if name == "auto" else {}
-        place = f"theme-{name}"
-        buttons.append(element("input", type="radio", name="theme", id=place, **state))
-        buttons.append(element("label", told, for_=place))
-    return element("fieldset", element("legend", "Colours"), *buttons, class_="themes")
 
 
 @cache

@@ -1,0 +1,105 @@
+"""Templates of HTML, rendered in a sandbox with every text escaped. The doorway to jinja2 for HTML.
+
+A string put into a template is text: what acts in it is made visible, and it comes out escaped.
+Filters: `foreign` keeps somebody else's text to its own direction of writing, `line` leaves no
+line ends (for attributes), `lines` keeps them in a long text, `pieces` cuts a query for its
+colours, `cell` writes a stored value.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from sqlwright.presentation.answer import cell_to_text, hidden_rows, visible
+from sqlwright.presentation.html.elements import LONGEST, Html, foreign
+from sqlwright.presentation.sql_text import Cut, in_clauses, sql_pieces
+from sqlwright.presentation.timing import duration
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+
+    from sqlwright.types import Cell
+
+SQL_LIMIT = 20_000
+"""Characters of a query that are shown; chosen."""
+PROSE_LIMIT = 6_000
+"""Characters of a text of several lines that are shown; chosen."""
+PLACES = ("presentation/html/templates", "lab/templates")
+"""Folders of templates within the package."""
+
+
+def render(template: str, **values: object) -> str:
+    """A template with these values. Raises jinja2's UndefinedError for one that is missing."""
+    return _environment().get_template(template).render(values)
+
+
+def highlighted(sql: str, cut: Cut) -> tuple[tuple[str, str], ...]:
+    """A query with a line for each clause as pieces, each with the kind of its colour; a kind is
+    empty where there is none."""
+    text = in_clauses(visible(sql, limit=SQL_LIMIT, lines=True).strip(), cut)
+    pieces: list[tuple[str, str]] = []
+    end = 0
+    for piece in sql_pieces(text, cut):
+        pieces += [("", text[end : piece.start]), (piece.kind, text[piece.start : piece.end])]
+        end = piece.end
+    return (*pieces, ("", text[end:]))
+
+
+def cell_kind(cell: Cell) -> str:
+    """The look of a stored value: `number`, `absent` or `cell`."""
+    if cell is None or isinstance(cell, bytes):
+        return "absent"
+    return "number" if isinstance(cell, int | float | Decimal) else "cell"
+
+
+def _shown(value: object) -> object:
+    return visible(value, lines=True) if type(value) is str else value
+
+
+def _lines(text: str) -> str:
+    return visible(text, limit=PROSE_LIMIT, lines=True)
+
+
+def _cell(value: Cell, limit: int) -> str:
+    return cell_to_text(value, limit=limit)
+
+
+def _foreign(text: str, limit: int | None = LONGEST) -> Html:
+    return foreign(text, limit=limit)
+
+
+@cache
+def _environment() -> SandboxedEnvironment:
+    from jinja2 import FunctionLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(
+        loader=FunctionLoader(_source),
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+    environment.filters |= {
+        "foreign": _foreign,
+        "line": visible,
+        "pieces": highlighted,
+        "lines": _lines,
+        "cell": _cell,
+        "cell_kind": cell_kind,
+        "duration": duration,
+    }
+    environment.globals["hidden_rows"] = hidden_rows
+    return environment
+
+
+def _source(name: str) -> str | None:
+    for place in PLACES:
+        resource = files("sqlwright").joinpath(*place.split("/"), name)
+        if resource.is_file():
+            return resource.read_text(encoding="utf-8")
+    return None
