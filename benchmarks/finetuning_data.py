@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.large_schema import add_made, describe, read_sources
-from sqlwright.lab.evaluation.folder.whole_files import write_lines
 
 from sqlwright.database.sqlite.writer import new_database
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.datasets.spider import load_split
+from sqlwright.lab.evaluation.files import write_lines
 from sqlwright.lab.finetuning.candidates.generators import embedded_databases
 from sqlwright.lab.finetuning.candidates.lines import CandidateLine, Header, QuestionLine
 

@@ -131,7 +131,7 @@ def test_each_question_is_a_case_that_says_what_is_wrong_with_it() -> None:
     assert told == [
         ("failure", "column", "gold shows a, the query b"),
         ("failure", "refused", "it would change data"),
-        ("error", "gold", "gold doesn't run: no such table: t"),
+        ("error", "gold", "its gold query doesn't run: no such table: t"),
         ("error", "database", "not asked: its database can't be opened"),
     ]
     (wrong,) = cases["How many\ufffd orders?\ufffd [wrong]"]

@@ -31,6 +31,7 @@ class Gate:
         answer, because its database or its gold query fails, counts as wrong. In a check that
         nobody watches nothing may drop out unseen."""
         right = sum(record.right(rule) for record in found)
+        by_id = {record.id: record for record in found}
         since = None
         if self.baseline is not None:
             ids = [example.id for example in asked]
@@ -40,7 +41,7 @@ class Gate:
             Share(right, len(asked)),
             since,
             {example.id: example.question for example in asked},
-            {example.id: _outcome(record) for example, record in _paired(asked, found)},
+            {example.id: _outcome(by_id.get(example.id), rule) for example in asked},
         )
 
 
@@ -56,7 +57,7 @@ class Checked:
     questions: Mapping[str, str]
     """Texts by id."""
     outcomes: Mapping[str, str]
-    """Of each question why its answer isn't right, in a few words."""
+    """Of each question why its answer isn't right, in a few words; empty where it is."""
 
     @property
     def under(self) -> bool:
@@ -90,22 +91,10 @@ class Checked:
         }
 
 
-def _paired(
-    asked: Sequence[Example], found: Sequence[Record]
-) -> list[tuple[Example, Record | None]]:
-    by_id = {record.id: record for record in found}
-    return [(example, by_id.get(example.id)) for example in asked]
-
-
-def _outcome(record: Record | None) -> str:
-    if record is None:
-        return "not asked: its database can't be opened"
-    if record.status == "gold":
-        return f"its gold query doesn't run: {record.message}"
-    if record.status != "answered":
-        return f"{record.status}: {record.message}" if record.message else record.status
-    first = next(iter(record.errors or ()), None)
-    return f"{first['class']}: {first['shown_by']}" if first else "other rows"
+def _outcome(record: Record | None, rule: str) -> str:
+    _, kind, message = _fault(record, rule) or ("", "", "")
+    plain = kind in {"database", "gold", "wrong", message}
+    return message if plain else f"{kind}: {message}"
 
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -174,7 +163,7 @@ def _fault(record: Record | None, rule: str) -> tuple[str, str, str] | None:
     if record is None:
         return "error", "database", "not asked: its database can't be opened"
     if record.status == "gold":
-        return "error", "gold", f"gold doesn't run: {record.message}"
+        return "error", "gold", f"its gold query doesn't run: {record.message}"
     if record.right(rule):
         return None
     if record.status != "answered":
