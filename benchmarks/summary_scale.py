@@ -24,10 +24,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sqlwright.lab.evaluation import json_lines, records
+from sqlwright.lab.evaluation import records
 from sqlwright.lab.evaluation.error_classes.classes import CLASSES
 from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
 from sqlwright.lab.evaluation.figures.summary import summarize
+from sqlwright.lab.evaluation.files import line_of
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.types import Usage
 
@@ -127,7 +128,7 @@ def write(folder: Path, number: int) -> int:
     """Write the records; give their bytes. Drawing takes longest: beyond DIFFERENT of them, they
     come again with ids of their own."""
     path = folder / records.PREDICTIONS
-    lines = [json_lines.line_of(asdict(one)) for one in drawn_records(min(number, DIFFERENT))]
+    lines = [line_of(asdict(one)) for one in drawn_records(min(number, DIFFERENT))]
     with path.open("w", encoding="utf-8") as file:
         for n in range(number):
             line = lines[n % DIFFERENT]

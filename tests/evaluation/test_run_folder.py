@@ -21,11 +21,11 @@ from sqlwright.errors import ConfigError, DatabaseUnavailable, DatasetError
 from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.datasets.spider import load_spider
-from sqlwright.lab.evaluation import json_lines, records
-from sqlwright.lab.evaluation.files import locked
+from sqlwright.lab.evaluation import records
+from sqlwright.lab.evaluation.files import append_row, locked, rows_of
 from sqlwright.lab.evaluation.folder.merging import merge_runs
 from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
-from sqlwright.lab.evaluation.shards import Shard, in_order
+from sqlwright.lab.evaluation.settings import Shard, in_order
 from sqlwright.sql.rewriting import one_line
 from tests.evaluation.ending import ending_recipe
 from tests.evaluation.sets import GERMAN, SWEDISH, bird_set, spider_set
@@ -203,16 +203,16 @@ def alive(pid: int) -> bool:
 def test_a_line_that_a_kill_cut_short_gives_way_to_the_next(tmp_path: Path, stump: str) -> None:
     path = tmp_path / "lines.jsonl"
     for name in "ab":
-        json_lines.append(path, {"id": name})
+        append_row(path, {"id": name})
     with path.open("a") as file:
         file.write(stump)
 
     def read() -> Iterator[str]:
-        return (row["id"] for _, row in json_lines.rows(path, what="a row", remedy=""))
+        return (row["id"] for _, row in rows_of(path, what="a row", remedy=""))
 
     assert list(read()) == ["a", "b"]
     assert path.read_text().endswith(stump)  # somebody may be writing it just now
-    json_lines.append(path, {"id": "d"})
+    append_row(path, {"id": "d"})
     assert list(read()) == ["a", "b", "d"]
 
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from sqlwright.cli.terminal.console import Screen
     from sqlwright.lab.datasets.example import Dataset
     from sqlwright.lab.evaluation.golden.gate import Gate
-    from sqlwright.lab.evaluation.settings import EvaluationSettings
-    from sqlwright.lab.evaluation.shards import Shard
+    from sqlwright.lab.evaluation.settings import EvaluationSettings, Shard
     from sqlwright.settings.values import Settings
 
 GOLDEN = "golden"
@@ -398,7 +397,7 @@ def check_folder(out: Path, *, resume: bool) -> Path:
 
 def one_shard(text: str | None) -> Shard | None:
     """The part of the run that is named. Raises ConfigError."""
-    from sqlwright.lab.evaluation.shards import Shard
+    from sqlwright.lab.evaluation.settings import Shard
 
     return None if text is None else Shard.parse(text)
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from sqlwright.boundary.home import make_private
 from sqlwright.errors import DatasetError
-from sqlwright.lab.evaluation import json_lines
-from sqlwright.lab.evaluation.files import whole_file
+from sqlwright.lab.evaluation.files import append_row, line_of, placed_rows_of, row_at, whole_file
 
 PREDICTIONS = "predictions.jsonl"
 REMEDY = "Start a new run folder, or remove that line."
@@ -93,7 +92,7 @@ class Record:
 
 def append(folder: Path, record: Record) -> None:
     """Add one record, on disk before this returns."""
-    json_lines.append(folder / PREDICTIONS, asdict(record))
+    append_row(folder / PREDICTIONS, asdict(record))
 
 
 def read(folder: Path) -> list[Record]:
@@ -143,7 +142,7 @@ def _reading_halves(
             if b"\\ud" not in line.lower():
                 raise
             with suppress(ValueError):
-                line = json_lines.line_of(json.loads(line)).encode(errors="replace")
+                line = line_of(json.loads(line)).encode(errors="replace")
             return read_line(line)
 
     return read
@@ -154,7 +153,7 @@ def placed_rows(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     DatasetError for a line that is none."""
     path = folder / PREDICTIONS
     if path.exists():
-        yield from json_lines.placed_rows(path, what="a record", remedy=REMEDY)
+        yield from placed_rows_of(path, what="a record", remedy=REMEDY)
 
 
 class KeptRecords:
@@ -202,7 +201,7 @@ class KeptRecords:
         places = KeptRecords(self._folder)._places
         for question in questions:
             place = places.get(question)
-            found = None if place is None else json_lines.row_at(self._path, place)
+            found = None if place is None else row_at(self._path, place)
             yield None if found is None else Record(**found)
 
 

@@ -19,8 +19,7 @@ from sqlwright.lab.evaluation.folder.mirror import Mirror
 from sqlwright.lab.evaluation.folder.submission import write_submission
 from sqlwright.lab.evaluation.metrics.metric import find_metric
 from sqlwright.lab.evaluation.records import KeptRecords, Record, write_trace
-from sqlwright.lab.evaluation.settings import EvaluationSettings
-from sqlwright.lab.evaluation.shards import in_order
+from sqlwright.lab.evaluation.settings import EvaluationSettings, in_order
 
 __all__ = ["EvaluationSettings", "Progress", "evaluate", "run_rule", "write_json"]
 

@@ -17,7 +17,7 @@ End = tuple[Subject, bool]
 
 
 def _one_sided(error: ErrorClass, told: str, gold: bool, weak: bool = False) -> Finding:
-    """What gold (or else the query) does and the other one doesn't."""
+    """A thing that gold (or else the query) does and the other one doesn't."""
     first, second = ("gold", "the query") if gold else ("the query", "gold")
     return Finding(error, f"{first} {told}, {second} doesn't", weak)
 
@@ -121,7 +121,7 @@ def shown_differ(gold: Reading, query: Reading, *, in_order: bool) -> Iterator[F
 def _paired(
     missing: list[T], extra: list[T], fits: Callable[[T, T], bool]
 ) -> Iterator[tuple[T, T]]:
-    """What stands in the place of what, both struck out of what is left."""
+    """Pairs of which one stands in the other's place, both struck out of the lists."""
     for one in list(missing):
         other = next((other for other in extra if fits(one, other)), None)
         if other is not None:

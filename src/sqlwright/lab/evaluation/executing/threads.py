@@ -14,7 +14,7 @@ from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.evaluation.executing.executor import Keep, Notice, Plan, Skipped
 from sqlwright.lab.evaluation.executing.opened import OpenDatabase, open_database
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.lab.evaluation.shards import in_order
+from sqlwright.lab.evaluation.settings import in_order
 from sqlwright.local.models import EmbeddedModels
 
 

@@ -18,8 +18,7 @@ import sqlwright
 from sqlwright.boundary.secrets import mask
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.example import Dataset, Example
-from sqlwright.lab.evaluation import json_lines
-from sqlwright.lab.evaluation.files import read_object, write_json, write_lines
+from sqlwright.lab.evaluation.files import line_of, read_object, rows_of, write_json, write_lines
 from sqlwright.lab.evaluation.rules.rule import RULES
 from sqlwright.lab.evaluation.settings import EvaluationSettings
 from sqlwright.llm.options import LlmOptions, ModelOptions
@@ -120,7 +119,7 @@ def write_questions(folder: Path, dataset: Dataset, examples: Sequence[Example])
         for number, example in enumerate(dataset.examples)
         if example.id in wanted
     )
-    write_lines(folder / QUESTIONS, (json_lines.line_of(row) for row in rows))
+    write_lines(folder / QUESTIONS, (line_of(row) for row in rows))
 
 
 def read_questions(folder: Path) -> list[tuple[int, str, str]]:
@@ -128,7 +127,7 @@ def read_questions(folder: Path) -> list[tuple[int, str, str]]:
     path = folder / QUESTIONS
     if not path.exists():
         raise DatasetError(f"{folder} doesn't list its questions", hint="Go on with --resume.")
-    listed = json_lines.rows(path, what="a question", remedy="Go on with --resume.")
+    listed = rows_of(path, what="a question", remedy="Go on with --resume.")
     return [(row["number"], row["id"], row["db_id"]) for _, row in listed]
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.errors import DatasetError
-from sqlwright.lab.evaluation import json_lines
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.files import (
+    line_of,
     locked,
     read_object,
     whole_file,
@@ -118,7 +118,7 @@ def _check_whole(parts: Sequence[_Part]) -> None:
 def _written(parts: Sequence[_Part], folder: Path) -> dict[str, Any]:
     questions = sorted(one for part in parts for one in part.questions)
     rows = ({"number": n, "id": question, "db_id": db_id} for n, question, db_id in questions)
-    write_lines(folder / QUESTIONS, (json_lines.line_of(row) for row in rows))
+    write_lines(folder / QUESTIONS, (line_of(row) for row in rows))
     _copy_records(parts, folder)
     by_database = sorted(questions, key=lambda one: one[2])
     KeptRecords(folder).arrange(question for _, question, _ in by_database)

@@ -16,7 +16,7 @@ from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation.error_classes.classify import from_results, gold_doubts, read_both
 from sqlwright.lab.evaluation.rules.rule import Rule, find_rule
 from sqlwright.lab.evaluation.scoring import GENEROUS, TOO_LARGE
-from sqlwright.lab.evaluation.shards import in_order
+from sqlwright.lab.evaluation.settings import in_order
 from sqlwright.lab.evaluation.stored_cells import as_given
 from sqlwright.presentation.cells import plain_text
 from sqlwright.protocols import Context, Run

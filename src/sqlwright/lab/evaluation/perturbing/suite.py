@@ -31,16 +31,6 @@ from sqlwright.sql.reading import read_facts
 from sqlwright.sql.tied import settled_groups, settled_order
 from sqlwright.types import ExecutionResult
 
-COPIES = 16
-"""Copies that a suite keeps at most."""
-DRAWN = 40
-"""Copies that are drawn at most to find them."""
-PLAIN = 10
-"""Copies that are kept without telling anything that those before didn't."""
-IDLE = 12
-"""Copies in a row that tell nothing new, after which no more are drawn."""
-MOST_NEIGHBOURS = 120
-"""Neighbours of a gold query that are tried."""
 _SMALL = Limits(seconds=5.0, rows=50_000, result_bytes=64 * 1024 * 1024, cell_bytes=4 * 1024 * 1024)
 """Limits of a query on a copy, which is small."""
 
@@ -49,11 +39,16 @@ _SMALL = Limits(seconds=5.0, rows=50_000, result_bytes=64 * 1024 * 1024, cell_by
 class Effort:
     """The work that goes into a suite."""
 
-    copies: int = COPIES
-    drawn: int = DRAWN
-    plain: int = PLAIN
-    idle: int = IDLE
-    neighbours: int = MOST_NEIGHBOURS
+    copies: int = 16
+    """Copies that a suite keeps at most."""
+    drawn: int = 40
+    """Copies that are drawn at most to find them."""
+    plain: int = 10
+    """Copies that are kept without telling anything that those before didn't."""
+    idle: int = 12
+    """Copies in a row that tell nothing new, after which no more are drawn."""
+    neighbours: int = 120
+    """Neighbours of a gold query that are tried."""
 
 
 @dataclass(frozen=True)

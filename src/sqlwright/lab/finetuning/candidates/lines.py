@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sqlwright.errors import DatasetError
-from sqlwright.lab.evaluation import json_lines
+from sqlwright.lab.evaluation.files import append_row, rows_of
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -81,10 +81,10 @@ class CandidateFile:
         file of something else."""
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            json_lines.append(path, header.model_dump(mode="json"))
+            append_row(path, header.model_dump(mode="json"))
             return cls(path, header)
         if not any(True for _ in _rows(path)):  # a kill cut the first line short
-            json_lines.append(path, header.model_dump(mode="json"))
+            append_row(path, header.model_dump(mode="json"))
         found = cls.open(path)
         if found.header != header:
             raise DatasetError(
@@ -102,12 +102,12 @@ class CandidateFile:
 
     def append(self, line: QuestionLine) -> None:
         """Add a question, on disk before this returns."""
-        json_lines.append(self.path, line.model_dump(mode="json"))
+        append_row(self.path, line.model_dump(mode="json"))
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
-        yield from json_lines.rows(path, what="a line of candidates", remedy=REMEDY)
+        yield from rows_of(path, what="a line of candidates", remedy=REMEDY)
     except OSError as error:
         raise DatasetError(f"{path} can't be read: {error.strerror}") from None
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from sqlwright.errors import ConfigError
 from sqlwright.lab.datasets.reading import file_digest
-from sqlwright.lab.evaluation.files import read_object, write_json, write_lines
-from sqlwright.lab.evaluation.json_lines import line_of, rows
+from sqlwright.lab.evaluation.files import line_of, read_object, rows_of, write_json, write_lines
 from sqlwright.lab.finetuning.building.set_folder import SetFolder
 from sqlwright.lab.finetuning.preferences.starting import StartingAdapter
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
@@ -70,7 +69,9 @@ class RunFolder:
     def logged(self) -> Iterator[dict[str, Any]]:
         """The lines of the log. Raises DatasetError."""
         if self.log.exists():
-            for _, row in rows(self.log, what="a logged step", remedy="Train into another folder."):
+            for _, row in rows_of(
+                self.log, what="a logged step", remedy="Train into another folder."
+            ):
                 yield row
 
     def cut_log(self, step: int) -> None:

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from sqlwright.errors import ConfigError
-from sqlwright.lab.evaluation.json_lines import append
+from sqlwright.lab.evaluation.files import append_row
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
 from sqlwright.lab.finetuning.trainer.running.checkpoints import finish
 from sqlwright.lab.finetuning.trainer.running.record import RunFolder
@@ -94,7 +94,7 @@ class Watch:
     def told(self, row: Mapping[str, Any]) -> None:
         """Add a line to the log."""
         if self.writes:
-            append(self.folder.log, row)
+            append_row(self.folder.log, row)
 
 
 def callback(watch: Watch) -> Any:
