@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import fmean, pstdev
 
 from sqlwright.lab.evaluation.metrics.metric import Judged, Metric
@@ -70,16 +71,14 @@ def _measure(judged: Judged, score: Callable[..., float]) -> float | None:
     return score(*timed(gold, judged.sql, judged.execute))
 
 
-def _ves(judged: Judged) -> float | None:
-    return _measure(judged, ves)
-
-
-def _r_ves(judged: Judged) -> float | None:
-    return _measure(judged, r_ves)
-
-
 _LABEL = "own implementation, not checked against the official script"
-VES = Metric("ves", f"BIRD's valid efficiency score; {_LABEL}", _ves, usual=False)
+VES = Metric(
+    "ves", f"BIRD's valid efficiency score; {_LABEL}", partial(_measure, score=ves), usual=False
+)
 R_VES = Metric(
-    "r_ves", f"BIRD's reward-based efficiency score; {_LABEL}", _r_ves, usual=False, top=1.25
+    "r_ves",
+    f"BIRD's reward-based efficiency score; {_LABEL}",
+    partial(_measure, score=r_ves),
+    usual=False,
+    top=1.25,
 )

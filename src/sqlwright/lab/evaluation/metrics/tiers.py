@@ -22,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from itertools import combinations, islice
 
 from sqlwright.english.cues import asks_for_order
@@ -36,7 +37,7 @@ from sqlwright.types import Cell
 
 
 def _measure(
-    judged: Judged, *, columns: bool = False, order: bool = False, rounding: bool = False
+    judged: Judged, /, *, columns: bool = False, order: bool = False, rounding: bool = False
 ) -> float:
     """1.0 if the answer is right but for what is forgiven."""
     if judged.right or not judged.comparable or judged.sql is None:
@@ -85,26 +86,14 @@ def _labels(term: Term, select: SelectFacts, schema: Schema) -> bool:
     return grouped or ref.column in table.primary_key or type_class(column.type) == "text"
 
 
-def _columns(judged: Judged) -> float:
-    return _measure(judged, columns=True)
+def _tier(name: str, about: str, **forgiven: bool) -> Metric:
+    return Metric(f"tier:{name}", f"right but for {about}", partial(_measure, **forgiven))
 
 
-def _order(judged: Judged) -> float:
-    return _measure(judged, order=True)
-
-
-def _rounding(judged: Judged) -> float:
-    return _measure(judged, rounding=True)
-
-
-def _any(judged: Judged) -> float:
-    return _measure(judged, columns=True, order=True, rounding=True)
-
-
-COLUMNS = Metric("tier:columns", "right but for columns more that label the rows", _columns)
-ORDER = Metric("tier:order", "right but for an order that the question doesn't ask for", _order)
-ROUNDING = Metric("tier:rounding", "right but for rounding", _rounding)
-ANY = Metric("tier:any", "right but for such columns, order and rounding", _any)
+COLUMNS = _tier("columns", "columns more that label the rows", columns=True)
+ORDER = _tier("order", "an order that the question doesn't ask for", order=True)
+ROUNDING = _tier("rounding", "rounding", rounding=True)
+ANY = _tier("any", "such columns, order and rounding", columns=True, order=True, rounding=True)
 
 
 _TRIES = 1_000
