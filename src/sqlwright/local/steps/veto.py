@@ -29,13 +29,13 @@ SOURCE = "repair.veto"
 
 @dataclass(frozen=True)
 class VetoRepair(Step):
-    """Reads each executed candidate for faults that no right query has (`vetoes/rules.py`).
+    """Reads each executed candidate for faults that no right query has (`left_out/rules.py`).
 
     Where a rule can write the query without the fault, that one is executed and takes the
     candidate's place, unless it finds nothing where the candidate found something; the candidate
     stays its parent. Faults that remain are the candidate's `vetoes`: selection holds it to be
     wrong, and the answer says what is wrong with it. In queries that the form can't say only the
-    phrases of the question are looked for that nothing in them answers (`unanswered.py`).
+    phrases of the question are looked for that nothing in them answers (`left_out/account.py`).
     """
 
     mends: int = 4
