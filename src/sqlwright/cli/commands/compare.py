@@ -50,9 +50,9 @@ def command(
 ) -> int:
     """Ask a question by several recipes and see side by side what each did.
 
-    What was retrieved, linked, generated, repaired and chosen, at what cost, which results are
-    equal and where the queries differ. Budget and timeout are each recipe's. A recipe that fails
-    is shown with the reason.
+    What each chose, at what cost, which results are equal and where the queries differ; a page has
+    what was retrieved, linked, generated and repaired, too. Budget and timeout are each recipe's.
+    A recipe that fails is shown with the reason.
     """
     target = read_target(words or (), database)
 

@@ -19,17 +19,15 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import (
     DisplayOptions,
     doubt_lines,
-    one_line_sql,
     result_lines,
     sql_lines,
-    value_line,
     verdict_lines,
 )
 from sqlwright.errors import Cancelled, WorkspaceError
 from sqlwright.events import Event, RunStarted
 from sqlwright.lab.comparison.asking import compare
-from sqlwright.lab.comparison.names import STAGES, Stage
-from sqlwright.lab.comparison.records import ComparedRecipe, Comparison, Repair
+from sqlwright.lab.comparison.names import STAGES
+from sqlwright.lab.comparison.records import ComparedRecipe, Comparison
 from sqlwright.lab.comparison.words import (
     ASPECT_TITLES,
     STAGE_CAPTIONS,
@@ -38,14 +36,8 @@ from sqlwright.lab.comparison.words import (
     advice,
     also_wrote,
     calls_words,
-    cluster_words,
     cost_words,
-    example_words,
     headline,
-    linked_words,
-    repair_words,
-    share_words,
-    sub_question_words,
     sure_words,
     tokens,
 )
@@ -222,12 +214,6 @@ def _write(page: Path, comparison: Comparison) -> None:
         ) from None
 
 
-ITEMS = 6
-"""Values, descriptions and links shown of a recipe."""
-RESULTS = 6
-"""Results of candidates shown of a recipe; `--json` and `--html` have all of them."""
-REPAIRS = 4
-"""Repairs shown of a recipe; likewise."""
 TAKEN = ("calls", "tokens", "cost", "time")
 """Columns of what a recipe or a stage took."""
 SPARED = ("how sure", "tokens", "cost", "calls")
@@ -235,11 +221,10 @@ SPARED = ("how sure", "tokens", "cost", "calls")
 SAID = 300
 """Characters shown of one statement."""
 
-Told = Callable[[ComparedRecipe, DisplayOptions], Iterable[Text]]
-
 
 def comparison_lines(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
-    """The overview, then stage by stage what each recipe did, the outcome first."""
+    """The overview, the outcome, what each recipe chose and where the queries differ, and the
+    cost by stage; a page has what was retrieved, linked, generated and repaired, too."""
     yield from wrapped(Text(clean(comparison.question.text, 10_000), style="strong"), display.width)
     if comparison.question.evidence:
         evidence = Text(clean(comparison.question.evidence, 10_000))
@@ -253,14 +238,8 @@ def comparison_lines(comparison: Comparison, display: DisplayOptions) -> Iterato
         yield from wrapped(line, display.width, hang=2)
     yield Text()
     yield from outcome_lines(comparison, display)
-    yield from _stage(comparison, "selection", display, _chosen)
+    yield from _choices(comparison, display)
     yield from _differences(comparison, display)
-    yield from _stage(comparison, "retrieval", display, _retrieved)
-    yield from _stage(comparison, "schema_linking", display, _linked)
-    yield from _stage(
-        comparison, "generation", display, lambda one, d: _generated(one, comparison, d)
-    )
-    yield from _stage(comparison, "repair", display, _repaired)
     yield from _costs(comparison, display)
 
 
@@ -334,39 +313,24 @@ def _title(text: str, caption: str = "", width: int = UNLIMITED) -> Iterator[Tex
     yield from wrapped(line, width, hang=2)
 
 
-def _stage(
-    comparison: Comparison, stage: Stage, display: DisplayOptions, told: Told
-) -> Iterator[Text]:
-    """A stage of all recipes that were asked; nothing where none has anything to tell."""
-    # What isn't asked has its reason told once, with what the others chose.
-    shown = [one for one in comparison.recipes if one.answer or stage == "selection"]
-    if not any(list(told(one, display)) for one in shown):
-        return
-    yield from _title(STAGE_TITLES[stage], STAGE_CAPTIONS[stage], display.width)
+def _choices(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
+    """The answer of each recipe, beside one another where the terminal is wide enough."""
+    yield from _title(STAGE_TITLES["selection"], STAGE_CAPTIONS["selection"], display.width)
 
     def block(one: ComparedRecipe) -> Callable[[int], Iterable[Text]]:
-        def lines(width: int) -> Iterable[Text]:
-            told_lines = list(told(one, replace(display, width=width)))
-            return [*(told_lines or [Text("nothing", style="quiet")]), Text()]
+        return lambda width: [*_chosen(one, replace(display, width=width)), Text()]
 
-        return lines
-
-    letters = stage == "selection"
-    titled = [(_heading(one, comparison if letters else None), block(one)) for one in shown]
-    yield from _without_last_blank(side_by_side(titled, display.width))
+    titled = [(_heading(one, comparison), block(one)) for one in comparison.recipes]
+    lines = list(side_by_side(titled, display.width))
+    while lines and not lines[-1].plain:
+        lines.pop()
+    yield from lines
 
 
-def _without_last_blank(lines: Iterable[Text]) -> list[Text]:
-    kept = list(lines)
-    while kept and not kept[-1].plain:
-        kept.pop()
-    return kept
-
-
-def _heading(one: ComparedRecipe, lettered: Comparison | None = None) -> Text:
-    """The recipe's name, and the letter of its result where it is wanted."""
+def _heading(one: ComparedRecipe, comparison: Comparison) -> Text:
+    """The recipe's name, and the letter of its result."""
     line = Text.assemble((clean(one.name, 80), "name"))
-    if lettered is not None and (letter := lettered.letter(one.name)):
+    if letter := comparison.letter(one.name):
         line.append(f"  {letter}", style="strong")
     return line
 
@@ -387,115 +351,6 @@ def _chosen(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
     for text in known if answer.status == "answered" else ():
         if text and not (answer.doubt and text == sure_words(one)):
             yield from wrapped(Text(clean(text, 400), style="quiet"), display.width, hang=2)
-
-
-def _retrieved(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
-    state = one.state
-    if state is None:
-        return
-    if state.keywords:
-        words = ", ".join(clean(word, 80) for word in state.keywords[: 2 * ITEMS])
-        yield from wrapped(Text(f"keywords: {words}"), display.width, hang=2)
-    for match in state.values[:ITEMS]:
-        yield from wrapped(value_line(match, display.glyphs), display.width, hang=2)
-    yield from _more(len(state.values) - ITEMS, "values")
-    for found in state.descriptions[:ITEMS]:
-        line = Text(clean(str(found.column), 120), style="name")
-        line.append(f": {clean(found.text, 160)}", style="")
-        yield from wrapped(line, display.width, hang=2)
-    yield from _more(len(state.descriptions) - ITEMS, "descriptions")
-    for example in state.examples[:ITEMS]:
-        line = Text("nearest values of ", style="quiet")
-        line.append(clean(str(example.column), 120), style="name")
-        line.append(f": {clean(example_words(example), 160)}", style="")
-        yield from wrapped(line, display.width, hang=2)
-    yield from _more(len(state.examples) - ITEMS, "columns")
-
-
-def _linked(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
-    state, linked = one.state, one.linked
-    if state is None or linked is None:
-        return
-    told = linked_words(linked, len(state.view.schema.tables))
-    yield from wrapped(Text(told), display.width, hang=2)
-    for entity in state.entities[: 2 * ITEMS]:
-        line = Text(f"entity \u201c{clean(entity.text, 120)}\u201d: ")
-        line.append(", ".join(clean(str(ref), 120) for ref in entity.columns), style="name")
-        yield from wrapped(line, display.width, hang=2)
-    yield from _more(len(state.entities) - 2 * ITEMS, "entities")
-    for summary in state.summaries[:ITEMS]:
-        line = Text("table ", style="quiet").append(clean(summary.table, 80), style="name")
-        line.append(f": {clean(summary.text, 160)}", style="")
-        yield from wrapped(line, display.width, hang=2)
-    yield from _more(len(state.summaries) - ITEMS, "tables")
-    if state.entities:
-        return
-    if linked.narrowed:
-        names = [clean(str(ref), 120) for ref in linked.columns]
-        yield from _names(names, 2 * ITEMS, display)
-        return
-    for links in (
-        [(clean(link.table, 80), link.score) for link in state.tables],
-        [(clean(str(link.column), 120), link.score) for link in state.columns],
-    ):
-        yield from _names([f"{name} {score:.2f}" for name, score in links], ITEMS, display)
-
-
-def _names(names: Sequence[str], most: int, display: DisplayOptions) -> Iterator[Text]:
-    if not names:
-        return
-    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
-    line = Text(", ".join(names[:most]), style="name")
-    line.append(rest, style="quiet")
-    yield from wrapped(line, display.width, hang=2)
-
-
-def _generated(
-    one: ComparedRecipe, comparison: Comparison, display: DisplayOptions
-) -> Iterator[Text]:
-    for part in () if one.state is None else sub_question_words(one.state.sub_questions):
-        yield from wrapped(Text(clean(part, SAID)), display.width, hang=3)
-    for cluster in one.clusters[:RESULTS]:
-        line = Text.assemble((f"{share_words(one, cluster)}  ", "quiet"))
-        line.append(clean(cluster_words(cluster, comparison), 120))
-        if cluster.chosen:
-            line.append(f" {display.glyphs.tick} chosen", style="good")
-        line.append(f"  by {clean(', '.join(cluster.authors), 80)}", style="quiet")
-        yield from wrapped(line, display.width, hang=2)
-        queries = cluster.queries
-        # Of a query only its beginning: the chosen one is above, and a page has all of them.
-        yield from _beginning("  ", queries[0][0].sql, display)
-        yield from _more(len(queries) - 1, "with this result", "  ")
-    yield from _more(len(one.clusters) - RESULTS, "results")
-
-
-def _beginning(before: str, sql: str, display: DisplayOptions) -> list[Text]:
-    """The first two lines of a query."""
-    room = 400 if display.width >= UNLIMITED // 2 else 2 * (display.width - len(before)) - 12
-    text = shorten(clean(" ".join(sql.split()), 2_000), max(room, 20), display.glyphs)
-    return list(wrapped(Text(f"{before}{text}", style="quiet"), display.width))
-
-
-def _repaired(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
-    for repair in one.repairs[:REPAIRS]:
-        yield from _repair(repair, display)
-    yield from _more(len(one.repairs) - REPAIRS, "repairs")
-
-
-def _repair(repair: Repair, display: DisplayOptions) -> Iterator[Text]:
-    line = Text(clean(repair_words(repair), SAID), style="" if repair.kept else "fair")
-    line.append(f"  by {clean(repair.step, 60)}", style="quiet")
-    yield from wrapped(line, display.width, hang=2)
-    # From where they depart from each other: that is what was changed.
-    room = 200 if display.width >= UNLIMITED // 2 else 2 * (display.width - 4) - 12
-    for sign, one, other in (
-        ("-", repair.before, repair.after),
-        ("+", repair.after, repair.before),
-    ):
-        if one.sql:
-            text = one_line_sql(one.sql, other.sql, max(room, 20), display.glyphs)
-            line = Text(f"  {sign} {text}", style="quiet" if sign == "-" else "")
-            yield from wrapped(line, display.width, hang=2)
 
 
 def _differences(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
@@ -532,8 +387,3 @@ def _costs(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
     if rows:
         yield from _title("Calls, tokens, cost and time by stage")
         yield from _table(["stage", "recipe", *TAKEN], rows, 2, display.width)
-
-
-def _more(count: int, what: str, before: str = "") -> Iterator[Text]:
-    if count > 0:
-        yield Text(f"{before}and {count:,} more {what}", style="quiet")
