@@ -13,9 +13,9 @@ from platformdirs import user_cache_path
 
 import sqlwright
 from sqlwright.boundary.home import home, make_private
+from sqlwright.cli.commands.demo import demo_database
 from sqlwright.cli.failure import UNHEALTHY
 from sqlwright.cli.main import main
-from sqlwright.cli.views.demo import demo_database
 from sqlwright.errors import ConfigError, WorkspaceError
 from tests.llm.server import ModelServer
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from sqlwright.cli.commands.trace import trace_lines
 from sqlwright.cli.terminal.console import Glyphs
 from sqlwright.cli.views.answer import DisplayOptions, answer_lines, confidence_text, one_line_sql
 from sqlwright.cli.views.explain import explain_lines
-from sqlwright.cli.views.trace import trace_lines
 from sqlwright.presentation.answer import NO_ROWS
 from sqlwright.running.trace import Trace
 from sqlwright.sql.in_words.query import read_query

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.cli.views.demo import demo_database
+from sqlwright.cli.commands.demo import demo_database
 from sqlwright.errors import ModelUnavailable, WorkspaceError
 from sqlwright.local.models import EmbeddedModels
 from tests.cli.conftest import Outcome

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from sqlwright.api import Session
-from sqlwright.cli.views.compare import comparison_lines
+from sqlwright.cli.commands.compare import comparison_lines
 from sqlwright.lab.comparison.asking import compare
 from sqlwright.lab.comparison.records import Comparison
 from tests.cli import hostile

@@ -9,9 +9,9 @@ import pytest
 
 import sqlwright
 from sqlwright.api import Session
+from sqlwright.cli.commands.chat import HELP, Conversation
 from sqlwright.cli.opening import AnswerAndState
 from sqlwright.cli.views.ask import show, show_found
-from sqlwright.cli.views.chat import HELP, Conversation
 from sqlwright.protocols import Limits
 from tests.cli.answers import ANSWER, REFUSED
 from tests.cli.hostile import acting, texts

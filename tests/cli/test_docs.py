@@ -6,7 +6,7 @@ from typing import get_args, get_type_hints
 
 from sqlwright.api import Session
 from sqlwright.cli import failure
-from sqlwright.cli.views.chat import HELP
+from sqlwright.cli.commands.chat import HELP
 from sqlwright.errors import SqlwrightError
 from sqlwright.lab.comparison.asking import compare
 from sqlwright.presentation.answer import answer_to_dict, candidate_to_dict

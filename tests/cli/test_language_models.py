@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.cli.commands.trace import trace_lines
 from sqlwright.cli.terminal.console import Glyphs
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.cli.views.trace import trace_lines
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.numbers import money
 from sqlwright.running.trace import Trace

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import sqlwright as package
-from sqlwright.cli.views.doctor import confinement, room
+from sqlwright.doctor import confinement, room
 from tests.cli.conftest import Outcome
 from tests.cli.hostile import acting, texts
 

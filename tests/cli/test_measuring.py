@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from sqlwright.cli.views.ablate import listed_lines, table_lines
-from sqlwright.cli.views.evaluate import error_lines, summary_lines
+from sqlwright.cli.commands.ablate import listed_lines, table_lines
+from sqlwright.cli.commands.evaluate import error_lines, summary_lines
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.recipes.ablation_lists import ablations

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.catalog.descriptions import DescribedColumn
-from sqlwright.cli.views.demo import demo_database
+from sqlwright.cli.commands.demo import demo_database
 from sqlwright.lab.datasets.describing import written_descriptions
 from tests.cli.conftest import Outcome
 from tests.llm.server import ModelServer

@@ -34,7 +34,7 @@ def test_a_table_has_our_figure_the_papers_and_what_is_missing(
 def test_a_table_too_wide_for_the_terminal_comes_in_parts_and_whole(
     tmp_path: Path, width: int
 ) -> None:
-    from sqlwright.cli.views.tables import in_parts
+    from sqlwright.cli.commands.tables import in_parts
     from sqlwright.lab.evaluation.tables.filled import fill, find_runs
     from sqlwright.lab.evaluation.tables.forms import body_of, head_of
     from sqlwright.lab.evaluation.tables.papers import find_paper

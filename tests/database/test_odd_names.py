@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.cli.views.sql import advice_on
+from sqlwright.cli.commands.sql import advice_on
 from sqlwright.database import open_database
 from sqlwright.database.guarded import GuardedDatabase
 from sqlwright.protocols import Run

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.cli.views.evaluate import summary_lines
+from sqlwright.cli.commands.evaluate import summary_lines
 from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.lab.evaluation import records

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sqlwright.cli.views.evaluate import summary_lines
+from sqlwright.cli.commands.evaluate import summary_lines
 from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.lab.evaluation import records
 from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate

@@ -14,9 +14,9 @@ import yaml
 from benchmarks.answering import Responder
 
 from sqlwright import GoldenQuestion, api
+from sqlwright.cli.commands.trace import trace_lines
 from sqlwright.cli.terminal.console import Glyphs
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.cli.views.trace import trace_lines
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions
 from sqlwright.recipes.loading import load_recipe, parse_recipe

@@ -9,7 +9,7 @@ import typer
 
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.options import one_form
-from sqlwright.cli.typed.target import TypedQuestion, read_target
+from sqlwright.cli.typed.target import TypedQuestion, read_target, reads_as_sql
 
 if TYPE_CHECKING:
     from sqlwright.cli.terminal.console import Screen
@@ -90,7 +90,6 @@ def command(
 def _note_target(screen: Screen, target: TypedQuestion) -> None:
     """Say how the arguments were read, where that may not be what was meant."""
     from sqlwright.cli.terminal.text import clean
-    from sqlwright.cli.views.sql import reads_as_sql
 
     if target.note:
         screen.note(clean(target.note, 400))

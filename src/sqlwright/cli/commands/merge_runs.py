@@ -26,11 +26,11 @@ def command(
 
     Parts of different runs, questions that two parts have and questions that none has are refused.
     """
+    from sqlwright.cli.commands.evaluate import summary_lines
     from sqlwright.cli.terminal.console import Screen, write_result
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.typed import measuring
     from sqlwright.cli.views.answer import DisplayOptions
-    from sqlwright.cli.views.evaluate import summary_lines
     from sqlwright.lab.evaluation.folder.merging import merge_runs
     from sqlwright.presentation.answer import to_json
 

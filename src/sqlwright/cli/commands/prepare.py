@@ -6,11 +6,22 @@ import threading
 from typing import Annotated
 
 import typer
+from rich.progress import TaskProgressColumn
 
 from sqlwright.cli.failure import INTERRUPTED
+from sqlwright.cli.opening import settled
+from sqlwright.cli.terminal.bar import TerminalBar
+from sqlwright.cli.terminal.console import Screen
+from sqlwright.cli.terminal.interrupt import interruptible
+from sqlwright.cli.terminal.layout import shorten
+from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import accept, read_database
+from sqlwright.doctor import reading_lines
 from sqlwright.errors import Cancelled
+from sqlwright.prepare import Progress, prepare
+from sqlwright.presentation.timing import duration
+from sqlwright.protocols import Run
 
 EXAMPLES = """\
 sqlwright prepare shop.sqlite
@@ -54,16 +65,6 @@ def command(
     if accept_login:
         accept(target)
 
-    from sqlwright.cli.opening import settled
-    from sqlwright.cli.terminal.console import Screen
-    from sqlwright.cli.terminal.interrupt import interruptible
-    from sqlwright.cli.terminal.text import clean
-    from sqlwright.cli.views.files import reading_lines
-    from sqlwright.cli.views.prepare import PreparationProgress
-    from sqlwright.prepare import prepare
-    from sqlwright.presentation.timing import duration
-    from sqlwright.protocols import Run
-
     screen = Screen.open()
     settings = settled(descriptions=descriptions)
     cancelled = threading.Event()
@@ -99,3 +100,39 @@ def command(
     )
     screen.note(clean(str(prepared.folder), 400))
     return 0
+
+
+STAGES = {
+    "waiting": "waiting",
+    "changes": "looking for changes",
+    "tables": "reading",
+    "joins": "inferring joins",
+    "texts": "embedding names",
+    "descriptions": "embedding descriptions",
+    "index": "indexing values",
+    "signatures": "making MinHash signatures",
+    "vectors": "embedding values",
+    "done": "done",
+}
+
+
+class PreparationProgress(TerminalBar):
+    """A context that shows progress. Called from the working thread."""
+
+    def __init__(self, screen: Screen) -> None:
+        super().__init__(screen, "opening", TaskProgressColumn())
+        self._screen = screen
+        self._stage = ""
+
+    def __call__(self, progress: Progress) -> None:
+        """Show where things are."""
+        words = STAGES.get(progress.stage, clean(progress.stage, 40))
+        if self._bar:
+            room = max(self._screen.err.width - 34, 12)
+            detail = shorten(f"{words} {clean(progress.detail, 200)}", room, self._screen.glyphs)
+            self._bar.update(
+                self._task, description=detail, completed=progress.done, total=progress.total
+            )
+        elif progress.stage not in (self._stage, "done"):
+            self._stage = progress.stage
+            self._screen.note(words)

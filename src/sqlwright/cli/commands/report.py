@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 from typer.main import get_command
 
+from sqlwright.cli.commands.evaluate import summary_lines
+from sqlwright.cli.failure import UNHEALTHY, UsageError
 from sqlwright.cli.help import CONTEXT, CalmCommand, CalmGroup, as_command
+from sqlwright.cli.terminal.console import Screen, write_result
+from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
+from sqlwright.cli.views.answer import DisplayOptions
+from sqlwright.lab.evaluation.pages.difference_page import difference_page
+from sqlwright.lab.evaluation.pages.differences import (
+    KINDS,
+    Change,
+    RunDifference,
+    difference,
+    difference_data,
+    p_words,
+    verdict_words,
+)
+from sqlwright.lab.evaluation.pages.estimates import estimate, points
+from sqlwright.lab.evaluation.pages.repeats import repeats
+from sqlwright.lab.evaluation.pages.run_page import run_page
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_runs
+from sqlwright.lab.evaluation.pages.settings import short
+from sqlwright.lab.evaluation.pages.several_page import several_data, several_page
+from sqlwright.presentation.answer import plain, readable, to_json
+from sqlwright.presentation.html.page import is_page, write_page
 
 EXAMPLES = """\
 sqlwright report runs/local
@@ -99,8 +124,6 @@ def show(
 
     A page has the figures as charts, and each wrong answer with its evidence.
     """
-    from sqlwright.cli.terminal.console import Screen
-    from sqlwright.cli.views.report import show_runs
 
     return show_runs(Screen.open(), folders, html=_file(html, folders), as_json=as_json)
 
@@ -120,8 +143,6 @@ def diff(
 
     Questions that both runs have are compared, by the first one's rule.
     """
-    from sqlwright.cli.terminal.console import Screen
-    from sqlwright.cli.views.report import show_difference
 
     return show_difference(
         Screen.open(),
@@ -139,6 +160,167 @@ def _file(html: str | None, folders: Sequence[Path], *, name: str = "report.html
         return None
     usual = name if len(folders) == 1 else "compared.html"
     return folders[-1] / usual if html == USUAL else Path(html)
+
+
+SHOWN = 10
+"""Changed answers of a kind that the terminal shows; the page and --json have all."""
+QUERY = 300
+"""Characters shown of a query there."""
+
+
+def show_runs(screen: Screen, folders: Sequence[Path], *, html: Path | None, as_json: bool) -> int:
+    """Show a run, or several side by side; give the exit code."""
+    check_page(html)
+    runs = read_runs(folders)
+    alone = runs[0] if len(runs) == 1 else None
+    if html is not None:
+        _write(screen, html, run_page(alone) if alone else several_page(runs))
+    if as_json:
+        data = run_data(alone) if alone else several_data(runs)
+        write_result(to_json(plain(data), indent=2) + "\n")
+        return 0
+    display = DisplayOptions.of(screen)
+    if alone is None:
+        screen.show(several_lines(runs))
+        return 0
+    if not alone.finished:
+        screen.note(f"unfinished: {alone.progress}", style="warning")
+    screen.show([Text(clean(alone.title, 200), style="strong")])
+    screen.show(summary_lines(alone.summary, display))
+    return 0
+
+
+def show_difference(
+    screen: Screen,
+    first: Path,
+    second: Path,
+    *,
+    html: Path | None,
+    as_json: bool,
+    fail_on_worse: bool,
+) -> int:
+    """Show what changed from one run to another; give the exit code."""
+    check_page(html)
+    found = difference(*read_runs([first, second]))
+    if html is not None:
+        _write(screen, html, difference_page(found))
+    if as_json:
+        write_result(to_json(plain(difference_data(found)), indent=2) + "\n")
+    else:
+        screen.show(difference_lines(found, DisplayOptions.of(screen)))
+    return UNHEALTHY if fail_on_worse and found.worse else 0
+
+
+def run_data(run: MeasuredRun) -> dict[str, object]:
+    """A run as plain data: its settings and figures."""
+    return {
+        "format": "sqlwright-report",
+        "version": 1,
+        "folder": str(run.folder),
+        "finished": run.finished,
+        "run": dict(run.described),
+        "report": dict(run.summary),
+    }
+
+
+def check_page(path: Path | None) -> None:
+    """Raise UsageError where a page can't be written: no folder is there, or a file that is no page
+    of ours."""
+    if path is None:
+        return
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {readable(str(path.parent))}", hint="Make it first.")
+    if path.is_dir() or (path.exists() and not is_page(path)):
+        raise UsageError(
+            f"{readable(str(path))} is there already and is no report", hint="Name another file."
+        )
+
+
+def several_lines(runs: Sequence[MeasuredRun]) -> Iterator[Text]:
+    """A line for each run, and for all but the first one for the difference to it."""
+    widest = max(len(run.name) for run in runs)
+    for run in runs:
+        accuracy = estimate(run.summary.get("execution_accuracy"))
+        line = Text(f"{clean(run.name, 60):<{widest}}  ")
+        if accuracy is None:
+            line.append("no question scored")
+            yield line
+            continue
+        line.append(f"{accuracy.value:6.1%}", style="strong")
+        line.append(f"  {accuracy.interval}")
+        line.append(f"  {accuracy.counted}", style="quiet")
+        line.append("" if run.finished else "  unfinished", style="warning")
+        yield line
+        if run is runs[0]:
+            continue
+        pair = difference(runs[0], run).pair
+        low, high = pair.interval
+        told = Text(" " * (widest + 1))
+        told.append(f"{points(pair.value):>6} points", style="strong")
+        told.append(f"  {points(low)} to {points(high)}")
+        counts = f"{pair.gained:,} gained, {pair.lost:,} lost, p {p_words(pair.p)}"
+        told.append(f"  against {clean(runs[0].name, 60)}: {counts}", style="quiet")
+        yield told
+    for alike in repeats(runs):
+        yield Text(alike.told)
+
+
+def difference_lines(found: RunDifference, display: DisplayOptions) -> Iterator[Text]:
+    """The verdict, what was set otherwise, and the changed answers."""
+    yield Text(clean(verdict_words(found), 1_000), style="strong")
+    yield Text(
+        f"{found.pair.total:,} questions compared, {found.pair.both:,} right both times "
+        f"({found.rewritten:,} with another query), {found.pair.neither:,} wrong both times",
+        style="quiet",
+    )
+    for warning in found.warnings:
+        yield Text(clean(warning, 400), style="warning")
+    settings = [
+        Text(f"{clean(one.name, 60)}: {_setting(one.first)} → {_setting(one.second)}")
+        for one in found.settings
+    ]
+    yield Text()
+    yield from labelled("set", settings or [Text("the same")], display.width)
+    for kind in KINDS:
+        changes = found.of(kind)
+        if not changes:
+            continue
+        yield Text()
+        yield Text(f"{len(changes):,} {KINDS[kind]}", style="strong")
+        for change in changes[:SHOWN]:
+            yield from _change_lines(change, display)
+        if len(changes) > SHOWN:
+            more = f"… and {len(changes) - SHOWN:,} more; --html and --json have all of them"
+            yield Text(more, style="quiet")
+
+
+def _change_lines(change: Change, display: DisplayOptions) -> Iterator[Text]:
+    after = change.after
+    yield Text.assemble(
+        clean(after.question, 300),
+        (f"  {clean(after.db_id, 60)}, {clean(change.reason, 120)}", "quiet"),
+    )
+    for label, sql in (
+        ("  gold", after.gold_sql),
+        ("  before", change.before.sql),
+        ("  after", after.sql),
+    ):
+        shown = clean(sql, QUERY) if sql else "no query"
+        yield from labelled(label, [Text(shown, style="quiet")], display.width)
+
+
+def _setting(text: str) -> str:
+    return clean(short(text), 200) if text else "not set"
+
+
+def _write(screen: Screen, path: Path, text: str) -> None:
+    try:
+        write_page(path, text)
+    except OSError as error:
+        raise UsageError(
+            f"{readable(str(path))} can't be written: {error.strerror}", hint="Name another file."
+        ) from None
+    screen.note(f"page in {clean(str(path), 400)}")
 
 
 group: Any = get_command(_app)

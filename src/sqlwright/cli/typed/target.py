@@ -34,6 +34,7 @@ _PATTERN = re.compile(r"[^\s?]*\*[^\s?]*")
 """A glob of files; a question may hold a question mark."""
 _NAMED = re.compile(r"[\w./~-]*\w\.[A-Za-z]\w{1,8}")
 """A word that is written as a file's name."""
+_SQL = re.compile(r"\s*(?:select|with)\b.*\bfrom\b", re.IGNORECASE | re.DOTALL)
 STDIN_LIMIT = 1_000_000
 """Bytes of a question or query that are read from standard input."""
 
@@ -174,3 +175,8 @@ def _text(words: Sequence[str], what: str) -> str:
         return sys.stdin.read(STDIN_LIMIT).strip()
     data: bytes = buffer.read(STDIN_LIMIT)
     return data.decode("utf-8", "replace").strip()
+
+
+def reads_as_sql(text: str) -> bool:
+    """True if a text looks like a query; some English does, too ("select names from Oslo")."""
+    return _SQL.match(text) is not None

@@ -1,1 +1,1 @@
-"""Output of commands: a view is called as its command."""
+"""Answers as lines of a terminal, for the commands that show them."""

@@ -1,4 +1,5 @@
-"""The checks of `doctor`. Each says what it found, and what to do when that is bad."""
+"""Checks of an installation and a database: each says what it found, and what to do when that is
+bad."""
 
 from __future__ import annotations
 
@@ -9,19 +10,13 @@ import re
 import shlex
 import shutil
 import sys
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rich.text import Text
-
 from sqlwright.boundary.home import HOME_VARIABLE
-from sqlwright.cli.terminal.console import Screen
-from sqlwright.cli.terminal.layout import labelled
-from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.files import how_to_correct, table_line
+from sqlwright.database import open_database
 from sqlwright.database.address import shown_address
 from sqlwright.errors import ConfigError, DatabaseUnavailable, SqlwrightError, WorkspaceError
 from sqlwright.prepare.storage.paths import (
@@ -31,12 +26,13 @@ from sqlwright.prepare.storage.paths import (
     untrusted,
     write_private,
 )
+from sqlwright.presentation.answer import visible
 from sqlwright.presentation.numbers import counted
 from sqlwright.presentation.timing import duration
 from sqlwright.sql.dialects import SQLITE, dialect_named
 
 if TYPE_CHECKING:
-    from sqlwright.database.guarded import GuardedDatabase, Readings
+    from sqlwright.database.guarded import GuardedDatabase, Readings, TableReading
     from sqlwright.settings.values import Settings
 
 LEAST_FREE = 200 * 1024 * 1024
@@ -45,14 +41,17 @@ FULL = 10 * 1024 * 1024
 """Free bytes. With less, not even a small database can be prepared."""
 
 
-def checks(database: str | None, settings: Settings) -> Iterator[Check]:
-    """All checks in turn; `database` may be None when none is configured."""
+def checks(
+    database: str | None, settings: Settings, *, models: Check, silent: bool
+) -> Iterator[Check]:
+    """All checks in turn; `database` may be None when none is configured. `models` is that of the
+    embedded models; `silent` is true where their runtime reports to nobody."""
     yield _program()
     yield from _libraries()
-    yield _models()
+    yield models
     yield _language_models(settings, os.environ)
     yield from (_entry(name, settings, os.environ) for name in settings.llm.models)
-    yield _network(settings, os.environ)
+    yield _network(settings, os.environ, silent=silent)
     yield _folder(settings)
     yield from _guard()
     if database is not None:
@@ -66,28 +65,6 @@ def checks(database: str | None, settings: Settings) -> Iterator[Check]:
         yield from database_checks(database, settings.functions_for(database))
         yield _prepared(database, folder)
         yield from _calibrations(settings.calibration or folder / OWN_FILE)
-
-
-def lines(found: Sequence[Check], screen: Screen) -> Iterator[Text]:
-    """One line per check, and a last one that sums up."""
-    width = screen.width
-    for check in found:
-        sign = {"good": screen.glyphs.tick, "fair": "!", "bad": screen.glyphs.cross}[check.state]
-        entry = Text.assemble((f"{sign} ", check.state), clean(check.found, 1_000))
-        yield from labelled(check.name, [entry], width, hang=2)
-        if check.advice:
-            advice = [
-                Text.assemble((f"  {clean(line, 400)}", "quiet"))
-                for line in check.advice.split("\n")
-            ]
-            yield from labelled("", advice, width)
-    wrong = sum(check.state == "bad" for check in found)
-    yield Text()
-    yield (
-        Text.assemble(("everything is in order", "good"))
-        if not wrong
-        else Text.assemble((f"{wrong} thing{'s are' if wrong > 1 else ' is'} wrong", "bad"))
-    )
 
 
 def _program() -> Check:
@@ -127,25 +104,6 @@ def required() -> list[str]:
     needs = importlib.metadata.requires("sqlwright") or ()
     names = (re.match(r"[\w.-]+", need) for need in needs if "extra ==" not in need)
     return [name.group() for name in names if name]
-
-
-def _models() -> Check:
-    from sqlwright.local.models import EmbeddedModels
-
-    models, missing, advice = EmbeddedModels(), [], ""
-    started = time.perf_counter()
-    for role in models:
-        try:
-            models[role]
-        except SqlwrightError as error:
-            missing.append(f"{role}: {error}")
-            advice = error.hint or "Install sqlwright again; its weights come with the package."
-    if missing:
-        return Check("models", "bad", "; ".join(missing), advice)
-    seconds = duration(time.perf_counter() - started)
-    if models.critic.caution:
-        return Check("models", "bad", models.critic.caution)
-    return Check("models", "good", f"{', '.join(models)}: as expected, loaded in {seconds}")
 
 
 def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
@@ -199,17 +157,15 @@ def _where(model: str, settings: Settings, environ: Mapping[str, str]) -> Check:
     return Check("providers", "good", f"{service.name} at {where}{keyless}; {costs}")
 
 
-def _network(settings: Settings, environ: Mapping[str, str]) -> Check:
+def _network(settings: Settings, environ: Mapping[str, str], *, silent: bool) -> Check:
     """Requests that a question would send. Nothing is sent to find out."""
-    from sqlwright.local.runtime import SILENCE, is_silent
-
     try:
         sent = _sent(settings, environ)
     except ConfigError as error:
         return Check("network", "bad", str(error), error.hint)
-    if not is_silent():
+    if not silent:
         return Check("network", "bad", f"{sent}; onnxruntime may report to its vendor",
-                     f"Set {SILENCE}=1.")  # fmt: skip
+                     "Set ORT_DISABLE_TELEMETRY=1.")  # fmt: skip
     return Check("network", "good", f"{sent}; onnxruntime's telemetry is off")
 
 
@@ -458,7 +414,7 @@ def _login(database: GuardedDatabase) -> Iterator[Check]:
     rights = database.rights()
     if rights is None:
         return
-    name = clean(rights.name, 120)
+    name = visible(rights.name, limit=120)
     if not rights.more:
         yield Check("login", "good", f"{name} can only read, whatever it is asked")
         return
@@ -471,13 +427,13 @@ def _functions(database: GuardedDatabase) -> Iterator[Check]:
     """The functions of the database's own that queries may call, and what naming each means."""
     told: dict[str, tuple[str, ...]] = {}
     for function in database.functions:
-        name = clean(function.shown, 120)
+        name = visible(function.shown, limit=120)
         told[name] = tuple(dict.fromkeys((*told.get(name, ()), *function.cautions)))
     if not told:
         return
     careful = {name: cautions for name, cautions in told.items() if cautions}
     more = "\n".join(
-        f"{name}: {clean('; '.join(cautions), 400)}" for name, cautions in careful.items()
+        f"{name}: {visible('; '.join(cautions), limit=400)}" for name, cautions in careful.items()
     )
     yield Check(
         "functions",
@@ -485,3 +441,47 @@ def _functions(database: GuardedDatabase) -> Iterator[Check]:
         f"queries may call {', '.join(told)}, which the database defines",
         more,
     )
+
+
+SHOWN = 40
+"""Columns of a table that are listed at most."""
+
+
+def reading_lines(readings: Readings, target: str) -> Iterator[str]:
+    """The way in which each table was read, what was noticed, and how to put it right."""
+    for one in readings.tables:
+        yield table_line(one)
+        yield from (f"  ! {note}" for note in one.notes)
+        yield from (f"    {detail}" for detail in one.details)
+    yield from readings.notes
+    yield how_to_correct(readings, target)
+
+
+def table_line(one: TableReading) -> str:
+    """A table, its files with their settings, and its columns."""
+    columns = ", ".join(f"{name} {kind}" for name, kind in one.columns[:SHOWN])
+    more = f" and {len(one.columns) - SHOWN} more" if len(one.columns) > SHOWN else ""
+    return f"{one.name}: {one.told} {columns}{more}"
+
+
+def how_to_correct(readings: Readings, target: str) -> str:
+    """The way to put a wrong guess right."""
+    command = f"sqlwright doctor {shlex.quote(target)} --corrections"
+    if readings.place.exists():
+        return f"corrected by {readings.place}; what holds now: {command}"
+    return f"a wrong guess is put right in {readings.place}; its lines: {command}"
+
+
+def corrections_of(target: str | None) -> str:
+    """All that was guessed of files, as a file of corrections. Raises ConfigError where nothing
+    was."""
+    if target is None:
+        raise ConfigError("no files were named", hint="sqlwright doctor FOLDER --corrections")
+    with open_database(target) as database:
+        readings = database.readings()
+    if readings is None:
+        raise ConfigError(
+            f"{target} says its columns and types itself; nothing is guessed",
+            hint="Corrections are for CSV, JSON, Parquet and Excel files.",
+        )
+    return readings.corrections
