@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.large_schema import add_made, describe, read_sources
+from benchmarks.new_database import new_database
 
-from sqlwright.database.sqlite.writer import new_database
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.datasets.spider import load_split
 from sqlwright.lab.evaluation.files import write_lines

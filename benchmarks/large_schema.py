@@ -32,8 +32,9 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from benchmarks.new_database import DatabaseWriter, new_database
+
 from sqlwright.catalog.descriptions import DescribedColumn
-from sqlwright.database.sqlite.writer import DatabaseWriter, new_database
 from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.describing import description_file, file_name
 from sqlwright.lab.datasets.example import Dataset

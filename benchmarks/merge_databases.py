@@ -22,6 +22,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from benchmarks.new_database import DatabaseWriter, Row, new_database
+
 from sqlwright.catalog.descriptions import (
     FOLDER,
     DescribedColumn,
@@ -30,7 +32,6 @@ from sqlwright.catalog.descriptions import (
     read_descriptions,
 )
 from sqlwright.database import open_database
-from sqlwright.database.sqlite.writer import DatabaseWriter, Row, new_database
 from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.lab.datasets.describing import description_file, file_name
 from sqlwright.lab.datasets.example import Dataset, Example

@@ -31,10 +31,10 @@ from typing import Any
 
 from benchmarks.large_schema import Source, read_sources
 from benchmarks.merge_databases import StoredSource, add_database
+from benchmarks.new_database import DatabaseWriter, Row, new_database
 
 from sqlwright import api
 from sqlwright.database import open_database
-from sqlwright.database.sqlite.writer import DatabaseWriter, Row, new_database
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.datasets.spider import load_spider, load_split
 from sqlwright.lab.evaluation.intervals import Share

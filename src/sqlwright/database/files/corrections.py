@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.boundary.yaml_text import read_yaml
-from sqlwright.database.files.cells.reading import Unfit
+from sqlwright.database.files.cells import Unfit
 from sqlwright.database.files.encodings import DECODED, OWN
 from sqlwright.database.files.table import Columns
 from sqlwright.errors import ConfigError

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
-from sqlwright.database.files.cells.reading import ColumnReading, Said, lenient, read_columns
+from sqlwright.database.files.cells import ColumnReading, Said, lenient, read_columns
 from sqlwright.database.files.corrections import Correction
 from sqlwright.database.files.encodings import OWN, Encoding, address_of
 from sqlwright.database.files.sources import Source

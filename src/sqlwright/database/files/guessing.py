@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlwright.database.address import COMPRESSED
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
-from sqlwright.database.files.cells.reading import Said, read_columns
+from sqlwright.database.files.cells import Said, read_columns
 from sqlwright.database.files.corrections import NAME, Correction, Corrections
 from sqlwright.database.files.delimited import FIRST_ROWS, WHOLE_BYTES, CsvGuess
 from sqlwright.database.files.encodings import DECODED, Encoding, address_of, encoding_of

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from sqlwright.database.files.cells.reading import ColumnReading
+from sqlwright.database.files.cells import ColumnReading
 from sqlwright.database.files.encodings import DECODED, address_of
 from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB

@@ -23,6 +23,7 @@ from sqlalchemy.exc import DisconnectionError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from sqlwright.database.failures import READ_FAILURES, Failure, Refused, read_failure
+from sqlwright.database.workers.engine import OfServer
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -385,7 +386,7 @@ def _in_a_line(message: str) -> str:
     return "; ".join(line.strip() for line in told.splitlines() if line.strip())
 
 
-class _Sqlalchemy:
+class _Sqlalchemy(OfServer):
     """`workers.engine.Engine` for what SQLAlchemy reaches. An unknown driver may need threads,
     files and the network, so no right is given up but what limits and the kill take."""
 
@@ -407,14 +408,6 @@ class _Sqlalchemy:
 
     def explain(self, error: BaseException) -> Failure:
         return explain_failure(error)
-
-    def needs_copy(self, error: BaseException) -> bool:
-        del error
-        return False
-
-    def set_memory(self, size: int) -> None:
-        """Nothing: the process's own limits hold."""
-        del size
 
 
 ENGINE = _Sqlalchemy()

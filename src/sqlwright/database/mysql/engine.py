@@ -16,7 +16,7 @@ from sqlwright.database.failures import Refused
 from sqlwright.database.mysql import LOOSELY
 from sqlwright.database.mysql.failures import FAILURES, explain_failure
 from sqlwright.database.mysql.session import Session
-from sqlwright.database.workers.confinement import confine_client
+from sqlwright.database.workers.engine import OfServer
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -136,21 +136,15 @@ def _require_query(sql: str) -> None:
         raise Refused("only a plain query may run")
 
 
-class _Mysql:
+class _Mysql(OfServer):
     """`workers.engine.Engine` for MySQL and MariaDB servers."""
 
     failures = FAILURES
-    threads = 0
     idle_bytes = 96 * 1024 * 1024
     addresses = 256 * 1024 * 1024
 
     def __init__(self) -> None:
         self._seconds = 0.0
-
-    def start(self, folder: str) -> list[str]:
-        """Give up everything but the network and reading of files."""
-        del folder
-        return confine_client()
 
     def guarded(self, opening: Mapping[str, Any]) -> GuardedConnection:
         return GuardedConnection(opening, lambda: self._seconds)
@@ -160,15 +154,6 @@ class _Mysql:
 
     def explain(self, error: BaseException) -> Failure:
         return explain_failure(error)
-
-    def needs_copy(self, error: BaseException) -> bool:
-        del error
-        return False
-
-    def set_memory(self, size: int) -> None:
-        """Nothing: the process's own limits hold what comes over; the server has limits of the
-        session's."""
-        del size
 
     def set_seconds(self, seconds: float) -> None:
         """Tell the time that the next statement may take."""

@@ -24,7 +24,7 @@ from sqlwright.database.failures import Refused
 from sqlwright.database.postgres.cells import as_cell
 from sqlwright.database.postgres.failures import FAILURES, explain_failure, may_run_again
 from sqlwright.database.postgres.session import Clock, Session, next_result
-from sqlwright.database.workers.confinement import confine_client
+from sqlwright.database.workers.engine import OfServer
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -190,22 +190,16 @@ def _tried(run: Callable[[], T]) -> T:
     return run()
 
 
-class _Postgres:
+class _Postgres(OfServer):
     """`workers.engine.Engine` for PostgreSQL servers."""
 
     failures = FAILURES
-    threads = 0
     addresses = 512 * 1024 * 1024
     idle_bytes = 128 * 1024 * 1024
 
     def __init__(self) -> None:
         self._clock = Clock()
         self._session: Session | None = None
-
-    def start(self, folder: str) -> list[str]:
-        """Give up everything but the network and reading of files."""
-        del folder
-        return confine_client()
 
     def guarded(self, opening: Mapping[str, Any]) -> GuardedConnection:
         return GuardedConnection(self._open(opening))
@@ -215,14 +209,6 @@ class _Postgres:
 
     def explain(self, error: BaseException) -> Failure:
         return explain_failure(error)
-
-    def needs_copy(self, error: BaseException) -> bool:
-        """A server's rows can't be copied."""
-        del error
-        return False
-
-    def set_memory(self, size: int) -> None:
-        """Nothing: the system holds this process to its limit, and the rows come in chunks."""
 
     def set_seconds(self, seconds: float) -> None:
         """Tell the time that the next statement may take, so that the server stops it, too."""

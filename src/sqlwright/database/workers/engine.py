@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from sqlwright.database.workers.confinement import confine_client
+
 if TYPE_CHECKING:
     from sqlwright.database.failures import Failure
     from sqlwright.types import Cell
@@ -122,6 +124,25 @@ class Engine(Protocol):
     def set_memory(self, size: int) -> None:
         """Cap what the engine may take in this process, in bytes."""
         ...
+
+
+class OfServer:
+    """What engines on servers do alike."""
+
+    threads = 0
+
+    def start(self, folder: str) -> Sequence[str]:
+        """Give up everything but the network and reading of files."""
+        del folder
+        return confine_client()
+
+    def needs_copy(self, error: BaseException) -> bool:
+        """A server's rows can't be copied."""
+        del error
+        return False
+
+    def set_memory(self, size: int) -> None:
+        """Nothing: the system holds this process to its limit, and the rows come in chunks."""
 
 
 @runtime_checkable

@@ -11,7 +11,6 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from sqlwright.database.failures import Failure, ReadFailed
-from sqlwright.database.files.cells.shapes import MISSING
 from sqlwright.database.files.excel.workbook import (
     MOST_CELLS,
     TOO_MANY,
@@ -20,6 +19,7 @@ from sqlwright.database.files.excel.workbook import (
     errors,
     opened,
 )
+from sqlwright.database.files.shapes import MISSING
 from sqlwright.database.files.sums import LABEL, Row, totals
 from sqlwright.sql.dialects import DUCKDB
 

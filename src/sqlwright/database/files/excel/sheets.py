@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
-from sqlwright.database.files.cells.reading import Said, read_columns
+from sqlwright.database.files.cells import Said, read_columns
 from sqlwright.database.files.corrections import NAME, Correction, Corrections, SheetCorrection
 from sqlwright.database.files.sources import Source, readable_name
 from sqlwright.database.files.sums import left_out_totals, unsure_total

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sqlwright.database.failures import Failure, ReadFailed
-from sqlwright.database.files.cells.shapes import (
+from sqlwright.database.files.shapes import (
     BLANKS,
     BOOLEAN,
     MARK,
