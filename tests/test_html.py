@@ -11,6 +11,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from sqlwright.presentation.html import blocks
+from sqlwright.presentation.html.charts import Bar, Part, bars, figure, parts
 from sqlwright.presentation.html.elements import (
     VOID,
     Html,
@@ -19,7 +20,7 @@ from sqlwright.presentation.html.elements import (
     joined,
 )
 from sqlwright.presentation.html.page import page, write_page
-from sqlwright.presentation.html.templates import render
+from sqlwright.presentation.html.templates import part, render
 from sqlwright.presentation.sql_text import sql_pieces
 from sqlwright.sql.pieces import cutting
 from tests.cli import hostile
@@ -79,11 +80,14 @@ def everything(text: str) -> str:
             blocks.verbatim(text),
             blocks.code(f"SELECT '{text}' -- {text}", SQLITE),
             blocks.table([text, text], [(text, text)], caption=text, numbers=(1,)),
-            blocks.scrolling_rows([text, "b", "c", "d"], cells, most=1),
+            blocks.rows_table([text, "b", "c", "d"], cells, most=1),
             blocks.listed([text]),
-            blocks.defined([(text, text)]),
+            part("parts.html", "commas", [text, text]),
+            part("parts.html", "name", text),
+            blocks.filters("x", {"y": (text, [(text, text)])}),
+            bars([Bar(text, 0.5, text, 0.1, 0.9, text)]),
+            figure(text, parts([Part(text, 0.5, text, 0)]), about=text, head=[text], rows=[[text]]),
             blocks.disclosure(text, text),
-            blocks.cards([(text, text)]),
             element("p", text, aria_label=text),
         ),
         footer=text,
@@ -120,8 +124,8 @@ def test_a_page_is_made_for_reading_aloud() -> None:
     shown = everything("plain")
     assert '<html lang="en">' in shown
     assert re.findall(r"<(h\d)", shown) == ["h1", "h2", "h3"]
-    assert shown.count('<th scope="col"') == 6  # of a table and of rows
-    assert shown.count('<th scope="row"') == 1
+    assert shown.count('<th scope="col"') == 7  # of tables and of rows
+    assert shown.count('<th scope="row"') == 2
     assert shown.count('role="region" tabindex="0" aria-label="') == shown.count('class="scroll"')
 
 
@@ -159,8 +163,6 @@ def test_blocks_without_content_are_left_out() -> None:
         blocks.section("A title", ""),
         blocks.disclosure("A title"),
         blocks.listed([]),
-        blocks.defined([]),
-        blocks.cards([]),
     ]
     assert {one.markup for one in empty} == {""}
 
@@ -170,7 +172,7 @@ def test_a_query_is_coloured_and_reads_as_before() -> None:
     shown = blocks.code(sql, SQLITE).markup
     assert Reader(shown).text.replace("\n", " ") == sql
     assert '<span class="sql-keyword">SELECT</span>' in shown
-    assert '<span class="sql-string">&#x27;it&#x27;&#x27;s &lt;b&gt;&#x27;</span>' in shown
+    assert '<span class="sql-string">&#39;it&#39;&#39;s &lt;b&gt;&#39;</span>' in shown
     assert '<span class="sql-number">1.5</span>' in shown
     kinds = [(piece.kind, sql[piece.start : piece.end]) for piece in sql_pieces(sql, SQLITE)]
     assert ("keyword", "select") not in kinds  # a column's name
@@ -178,8 +180,8 @@ def test_a_query_is_coloured_and_reads_as_before() -> None:
 
 
 def test_a_bar_stays_within_its_room() -> None:
-    assert "width:100.0%" in blocks.bar(7).markup
-    assert "width:0.0%" in blocks.bar(-1).markup
+    assert "width:100.0%" in part("parts.html", "bar", 7).markup
+    assert "width:0.0%" in part("parts.html", "bar", -1).markup
 
 
 def test_a_page_is_whole_or_as_it_was(tmp_path: Path) -> None:

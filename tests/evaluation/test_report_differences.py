@@ -171,5 +171,5 @@ def test_what_only_one_of_two_queries_has_is_marked(
     ):
         text = shown.markup
         found = [one.partition("</mark>")[0] for one in text.split("<mark>")[1:]]
-        assert [one.replace("&#x27;", "'") for one in found] == expected
+        assert [one.replace("&#39;", "'") for one in found] == expected
         assert Reader(text).text.split() == sql.split()

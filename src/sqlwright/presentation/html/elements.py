@@ -7,7 +7,7 @@ and they lead to a place of the same page.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
@@ -60,15 +60,6 @@ Content = Html | str
 
 NOTHING = Html("")
 
-Look = Callable[[str], Mapping[str, str]]
-"""The attributes that give a kind of element its looks: a class where a page has a style sheet, an
-inline style where a piece stands alone."""
-
-
-def by_class(kind: str) -> Mapping[str, str]:
-    """The look of a page: the kind is the name of a class in its style sheet."""
-    return {"class": kind} if kind else {}
-
 
 def element(tag: str, *content: Content, **attributes: str) -> Html:
     """`<tag attributes>content</tag>`. In names of attributes `_` stands for `-`, and one at the
@@ -89,10 +80,10 @@ def joined(content: Iterable[Content], between: Content = "") -> Html:
     return Html(_markup(between).join(map(_markup, content)))
 
 
-def foreign(text: str, look: Look = by_class, *, limit: int | None = LONGEST) -> Html:
+def foreign(text: str, *, limit: int | None = LONGEST) -> Html:
     """Text of somebody else, kept to its own direction of writing, cut after `limit` characters;
     None cuts nothing."""
-    return element("bdi", visible(text, limit=limit), **look("foreign"))
+    return element("bdi", visible(text, limit=limit), class_="foreign")
 
 
 def jump(place: str, *content: Content) -> Html:

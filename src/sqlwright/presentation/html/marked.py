@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from sqlwright.presentation.answer import visible
-from sqlwright.presentation.html.blocks import SQL_LIMIT
-from sqlwright.presentation.html.elements import Content, Html, element, joined
+from sqlwright.presentation.html.elements import Html
+from sqlwright.presentation.html.templates import SQL_LIMIT, part
 from sqlwright.presentation.sql_text import Cut, in_clauses
 
 WORDS_LIMIT = 2_000
@@ -50,29 +50,16 @@ def _plain(words: Sequence[str]) -> list[str]:
 
 def _code(words: Sequence[str], only: set[int]) -> Html:
     """A query with the words at some places marked, neighbours in one mark."""
-    pieces: list[Content] = []
-    run: list[str] = []
+    pieces: list[tuple[str, str]] = []
     blanks, place = "", 0
-
-    def end() -> None:
-        if run:
-            pieces.append(element("mark", "".join(run)))
-            run.clear()
-
     for word in words:
         if word.isspace():
             blanks += word
             continue
-        if place in only:
-            if run and "\n" not in blanks:
-                run.append(blanks)
-            else:
-                end()
-                pieces.append(blanks)
-            run.append(word)
+        kind = "mark" if place in only else ""
+        if kind and pieces and pieces[-1][0] and "\n" not in blanks:
+            pieces[-1] = (kind, pieces[-1][1] + blanks + word)
         else:
-            end()
-            pieces += [blanks, word]
+            pieces += [("", blanks), (kind, word)] if kind or blanks else [(kind, word)]
         blanks, place = "", place + 1
-    end()
-    return element("pre", element("code", joined(pieces)), class_="code")
+    return part("parts.html", "code", pieces)

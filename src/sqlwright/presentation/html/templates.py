@@ -36,6 +36,12 @@ def render(template: str, **values: object) -> str:
     return _environment().get_template(template).render(values)
 
 
+def part(template: str, macro: str, *values: object) -> Html:
+    """What a macro of a template makes of these values."""
+    module = _environment().get_template(template).module
+    return Html(str(getattr(module, macro)(*values)).strip())
+
+
 def highlighted(sql: str, cut: Cut) -> tuple[tuple[str, str], ...]:
     """A query with a line for each clause as pieces, each with the kind of its colour; a kind is
     empty where there is none."""
@@ -59,12 +65,16 @@ def _shown(value: object) -> object:
     return visible(value, lines=True) if type(value) is str else value
 
 
-def _lines(text: str) -> str:
-    return visible(text, limit=PROSE_LIMIT, lines=True)
+def _lines(text: str, limit: int = PROSE_LIMIT) -> str:
+    return visible(text, limit=limit, lines=True)
 
 
 def _cell(value: Cell, limit: int) -> str:
     return cell_to_text(value, limit=limit)
+
+
+def _along(share: float) -> str:
+    return f"{100 * min(max(share, 0.0), 1.0):.2f}%"
 
 
 def _foreign(text: str, limit: int | None = LONGEST) -> Html:
@@ -92,6 +102,7 @@ def _environment() -> SandboxedEnvironment:
         "cell": _cell,
         "cell_kind": cell_kind,
         "duration": duration,
+        "along": _along,
     }
     environment.globals["hidden_rows"] = hidden_rows
     return environment

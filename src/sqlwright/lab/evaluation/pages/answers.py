@@ -100,7 +100,7 @@ def result_of(record: Record, name: str) -> Html:
     count = int(result.get("count", len(rows)))
     if not rows:
         return blocks.paragraph("no rows", kind="faint")
-    table = blocks.scrolling_rows(columns, rows, most=len(rows))
+    table = blocks.rows_table(columns, rows, most=len(rows))
     more = hidden_rows(count - len(rows), truncated=False)
     return joined([table, blocks.paragraph(more, kind="faint")])
 

@@ -31,9 +31,8 @@ from sqlwright.lab.evaluation.pages.sections.wrong import counted
 from sqlwright.lab.evaluation.pages.settings import short
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts.bars import Bar, Part, bars, parts
-from sqlwright.presentation.html.charts.figure import figure, figures
-from sqlwright.presentation.html.controls import filters
+from sqlwright.presentation.html.blocks import filters
+from sqlwright.presentation.html.charts import Bar, Part, bars, figure, figures, parts
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined
 from sqlwright.presentation.html.marked import marked
 from sqlwright.presentation.html.page import page

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlwright.presentation.html.charts.bars import Bar
+from sqlwright.presentation.html.charts import Bar
 from sqlwright.presentation.html.elements import Content
 
 HEAD = ("", "Share", "95% from", "to", "Hits", "Of")

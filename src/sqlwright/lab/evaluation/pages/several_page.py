@@ -23,8 +23,7 @@ from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.lab.evaluation.pages.sections.costs import price_of, priced_figure
 from sqlwright.lab.evaluation.pages.settings import short
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts.bars import bars
-from sqlwright.presentation.html.charts.figure import figure, figures
+from sqlwright.presentation.html.charts import bars, figure, figures
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined
 from sqlwright.presentation.html.page import page
 

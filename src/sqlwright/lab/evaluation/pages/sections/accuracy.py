@@ -9,9 +9,8 @@ from sqlwright.lab.evaluation.pages.estimates import HEAD, Estimate, estimate, e
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.lab.evaluation.rules.rule import RULES, find_rule
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts.bars import bars
-from sqlwright.presentation.html.charts.figure import figure, figures, stacked
-from sqlwright.presentation.html.elements import Content, Html, foreign
+from sqlwright.presentation.html.charts import bars, figure, figures, stacked
+from sqlwright.presentation.html.elements import NOTHING, Content, Html, foreign
 
 SHOWN = 30
 """Bars of a figure at most; the table beneath has all."""
@@ -56,7 +55,7 @@ def _breakdown(
     title: str, found: Mapping[str, Estimate], at: float | None, *, least: int = LEAST
 ) -> Html:
     if len(found) < least:
-        return figure(title, "")
+        return NOTHING
     shown = list(found.items())[:SHOWN]
     cut = f"; the {SHOWN} lowest of {len(found):,}" if len(found) > SHOWN else ""
     mean = "" if at is None else ", the dashed line is the whole"
@@ -109,7 +108,7 @@ def _measures(run: MeasuredRun) -> Html:
     # Shares of tiers have a figure of their own.
     found = {name: one for name, one in told.items() if not name.startswith(TIER)}
     if not found:
-        return figure("", "")
+        return NOTHING
     rows = [
         (
             foreign(name),

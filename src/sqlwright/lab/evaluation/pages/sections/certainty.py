@@ -8,9 +8,8 @@ from typing import Any
 from sqlwright.lab.evaluation.pages.estimates import levels, listed, mapping, number
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts.figure import figure, figures
-from sqlwright.presentation.html.charts.plane import Axis, Line, Point, plane
-from sqlwright.presentation.html.elements import Content, Html
+from sqlwright.presentation.html.charts import Axis, Line, Point, figure, figures, plane
+from sqlwright.presentation.html.elements import NOTHING, Content, Html
 
 
 def certainty(run: MeasuredRun) -> Html:
@@ -31,7 +30,7 @@ def _percents(value: float) -> str:
 def _risk_coverage(summary: Mapping[str, Any]) -> Html:
     points = sorted(_pairs(listed(summary.get("risk_coverage")), "coverage", "risk"))
     if len(points) < 2:
-        return figure("", "")
+        return NOTHING
     whole = points[-1][1]
     most = max(0.05, *(risk for _, risk in points))
     about = (
@@ -73,7 +72,7 @@ def _reliability(summary: Mapping[str, Any]) -> Html:
         and (right := number(one.get("right"))) is not None
     ]
     if not points:
-        return figure("", "")
+        return NOTHING
     about = "Answers by how sure they are, and how many of them are right."
     drawing = plane(
         Axis("confidence", 0.0, 1.0, _percents),

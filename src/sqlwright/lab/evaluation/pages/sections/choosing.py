@@ -17,9 +17,7 @@ from sqlwright.lab.evaluation.pages.estimates import (
 )
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts.bars import bars
-from sqlwright.presentation.html.charts.figure import figure, figures, stacked
-from sqlwright.presentation.html.charts.sets import CIRCLES, sets
+from sqlwright.presentation.html.charts import CIRCLES, bars, figure, figures, sets, stacked
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, foreign, joined
 
 MOST_NAMES = 12
@@ -43,7 +41,7 @@ def _generators(summary: Mapping[str, Any]) -> Html:
             counted[frozenset(map(str, named))] += int(number(one.get("questions")) or 0)
     names = sorted({name for members in counted for name in members})
     if not names or len(names) > MOST_NAMES:
-        return figure("", "")
+        return NOTHING
     places = {name: place for place, name in enumerate(names)}
     counts = {frozenset(places[name] for name in members): n for members, n in counted.items()}
     total = sum(counted.values())
@@ -86,7 +84,7 @@ def _bounds(summary: Mapping[str, Any]) -> Html:
         if one is not None:
             found[title] = one
     if not bounds or not found:
-        return figure("", "")
+        return NOTHING
     return figure(
         "What selection could make of the candidates",
         bars(one.bar(label) for label, one in found.items()),

@@ -13,10 +13,8 @@ from sqlwright.lab.evaluation.pages.estimates import mapping, number
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts.bars import Bar, bars
-from sqlwright.presentation.html.charts.figure import figure, figures
-from sqlwright.presentation.html.charts.plane import Axis, Point, plane
-from sqlwright.presentation.html.elements import Html, foreign
+from sqlwright.presentation.html.charts import Axis, Bar, Point, bars, figure, figures, plane
+from sqlwright.presentation.html.elements import NOTHING, Html, foreign
 from sqlwright.presentation.numbers import money
 from sqlwright.presentation.timing import duration
 
@@ -76,7 +74,7 @@ def priced_figure(
         told = price.told(spent)
         rows.append((foreign(name), told, f"{share.value:.1%}", f"{low:.1%}", f"{high:.1%}"))
     if not points:
-        return figure("", "")
+        return NOTHING
     most = max(point.x for point in points) * 1.1
     words = "; ".join(f"{p.name}: {price.told(p.x)}, {p.y:.1%}" for p in points)
     drawing = plane(
@@ -116,7 +114,7 @@ def _by_difficulty(run: MeasuredRun) -> Html:
         asked = dict.fromkeys(one.db_id for one in run.scored)
         named = [(db_id, run, [r for r in run.scored if r.db_id == db_id]) for db_id in asked]
     if not LEAST <= len(named) <= LEVELS_SHOWN:
-        return figure("", "")
+        return NOTHING
     about = "What questions take at the mean, and how many are right; whiskers are 95% intervals."
     return priced_figure("Accuracy against cost", named, about, price)
 
@@ -132,7 +130,7 @@ def _tokens(summary: Mapping[str, Any]) -> Html:
         for step, one in by_step.items()
     }
     if not any(sent.values()):
-        return figure("", "")
+        return NOTHING
     rows = [
         (
             foreign(step),
@@ -177,7 +175,7 @@ def _times(summary: Mapping[str, Any]) -> Html:
     }
     most = max((high for _, high in known.values()), default=0.0)
     if not most:
-        return figure("", "")
+        return NOTHING
     return figure(
         "Time by step",
         bars(

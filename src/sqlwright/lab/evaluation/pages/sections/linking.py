@@ -8,8 +8,7 @@ from typing import Any
 from sqlwright.lab.evaluation.pages.estimates import estimate, mapping, number
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts.bars import Bar, bars, dot_rows
-from sqlwright.presentation.html.charts.figure import figure, figures
+from sqlwright.presentation.html.charts import Bar, bars, dot_rows, figure, figures
 from sqlwright.presentation.html.elements import NOTHING, Html, foreign
 
 DATABASES = 25
@@ -43,7 +42,7 @@ def _linker(summary: Mapping[str, Any]) -> Html:
 def _columns(views: Mapping[str, Mapping[str, Any]]) -> Html:
     known = {name: n for name, view in views.items() if (n := number(view.get("columns")))}
     if not known:
-        return figure("", "")
+        return NOTHING
     rows = []
     for name, view in views.items():
         needed = estimate(view.get("all_columns_shown"))
@@ -83,7 +82,7 @@ def _by_database(views: Mapping[str, Mapping[str, Any]]) -> Html:
     steps = [name for name, known in counts.items() if known]
     databases = {db_id for name in steps for db_id in counts[name]}
     if not steps or len(databases) < 2 or len(steps) < 2:
-        return figure("", "")
+        return NOTHING
 
     def widest(db_id: str) -> float:
         return max(number(counts[name].get(db_id)) or 0.0 for name in steps)

@@ -17,8 +17,7 @@ from sqlwright.lab.evaluation.pages.estimates import (
 )
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts.bars import Part, bars, parts
-from sqlwright.presentation.html.charts.figure import figure, figures
+from sqlwright.presentation.html.charts import Part, bars, figure, figures, parts
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, foreign, joined
 
 SPLIT = {

@@ -21,7 +21,7 @@ from sqlwright.lab.evaluation.pages.answers import (
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.controls import filters
+from sqlwright.presentation.html.blocks import filters
 from sqlwright.presentation.html.elements import NOTHING, Html, element, foreign, joined
 
 ANSWERS = 500
