@@ -289,7 +289,7 @@ def test_a_context_that_is_too_small_changes_the_text(case: Any, shop_workspace:
         ("linker", "schema_linking.select_tables.examples=3"),
         ("generator", "generation.direct.style=compact"),
         ("critic", "selection.multi_sample.cell=3"),
-        ("selector", "selection.pairwise.rows=1"),
+        ("selector", "selection.pairwise.values=frequent"),
     ],
 )
 def test_a_builder_with_another_option_is_noticed(role: str, override: str, same: Any) -> None:

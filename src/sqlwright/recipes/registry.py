@@ -46,11 +46,11 @@ STEPS: Mapping[str, str] = {
     "selection.first_valid": "sqlwright.steps.selection.first_valid:FirstValid",
     "selection.generate_tests": "sqlwright.steps.selection.generate_tests:GenerateTests",
     "selection.largest_cluster": "sqlwright.steps.selection.largest_cluster:LargestCluster",
-    "selection.independent": "sqlwright.steps.selection.independent:Independent",
-    "selection.multi_sample": "sqlwright.steps.selection.multi_sample:MultiSample",
-    "selection.pairwise": "sqlwright.steps.selection.pairwise:Pairwise",
+    "selection.independent": "sqlwright.steps.selection.judges:Independent",
+    "selection.multi_sample": "sqlwright.steps.selection.judges:MultiSample",
+    "selection.pairwise": "sqlwright.steps.selection.judges:Pairwise",
     "selection.by_chance": "sqlwright.steps.selection.by_chance:ByChance",
-    "selection.ranker": "sqlwright.steps.selection.ranker:Ranker",
+    "selection.ranker": "sqlwright.steps.selection.judges:Ranker",
 }
 
 SEQUENCES: Mapping[str, str] = {

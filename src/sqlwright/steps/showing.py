@@ -113,6 +113,19 @@ class SchemaStep(PromptStep):
         return Shown(self.descriptions, self.values, self.sampling.model)
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvidenceStep(SchemaStep):
+    """A step whose prompts say how to read the evidence."""
+
+    evidence: Literal["letter", "sense"] = "letter"
+    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
+
+    @property
+    def reading(self) -> dict[str, bool]:
+        """The variable of templates that says so."""
+        return {"evidence_sense": self.evidence == "sense"}
+
+
 def named_tokens(schema: Schema) -> int:
     """About how many tokens the names, types and descriptions of all columns have."""
     columns = [column for table in schema.tables for column in table.columns]

@@ -13,7 +13,7 @@ from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
 from sqlwright.messages import Missing
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.steps.selection.by_chance import ByChance
-from sqlwright.steps.selection.ranker import Ranker
+from sqlwright.steps.selection.judges import Ranker
 from sqlwright.types import Basis, State
 from tests.golden import assert_prompt
 from tests.steps.selection.test_unit_tests import (
@@ -80,7 +80,7 @@ def test_a_reply_that_names_none_leaves_the_largest_cluster(
     assert chosen(state) == sql
     told = [note.text for note in state.warnings]
     assert bool(told) == (sql == COUNT)
-    assert all("no query was named the best" in text for text in told)
+    assert all("no query was judged" in text for text in told)
 
 
 def test_chance_draws_among_those_that_ran_and_by_seed(shop_workspace: Workspace) -> None:

@@ -12,7 +12,7 @@ import pytest
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
 from sqlwright.messages import Capabilities, Missing, Reply, TokenLogprob
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.steps.selection.independent import Independent
+from sqlwright.steps.selection.judges import Independent
 from sqlwright.types import Basis, State
 from tests.golden import assert_prompt
 from tests.scripted import ScriptedCritic
@@ -66,13 +66,6 @@ def test_each_result_is_judged_alone(judge: Any, shop_workspace: Workspace) -> N
     assert_prompt(f"independent_{judge}", model.requests[0][1].messages)
 
 
-def test_every_different_query_may_be_judged(shop_workspace: Workspace) -> None:
-    queries = (COUNT, CITIES, COUNT_ID, COUNT)
-    state, model = judged(shop_workspace, says({COUNT_ID: "yes"}), *queries, representatives=False)
-    assert chosen(state) == COUNT_ID
-    assert len(model.script.asked) == 3
-
-
 def test_the_surest_wins_where_there_are_probabilities(shop_workspace: Workspace) -> None:
     replies = {COUNT: sure(0.3), CITIES: sure(0.45), ORDERS: sure(0.1)}
     state, model = judged(shop_workspace, says(replies), COUNT, COUNT_ID, CITIES, ORDERS)
@@ -104,7 +97,7 @@ def test_a_lost_verdict_is_worse_than_right_and_better_than_wrong(
     assert chosen(state) == CITIES
     assert [note.text for note in state.warnings] == [
         "scripted/model gives no log probabilities, so its replies were scored by their text",
-        "1 of 2 queries were not judged",
+        "1 of 2 judgements of queries were not made",
     ]
     state, _ = judged(shop_workspace, says({CITIES: bad}), COUNT, COUNT_ID, CITIES)
     assert chosen(state) == CITIES
@@ -140,5 +133,4 @@ def test_the_embedded_critic_sees_one_at_a_time(shop_workspace: Workspace) -> No
 def test_calls_are_counted_beforehand(shop_workspace: Workspace) -> None:
     state = state_of(shop_workspace, COUNT, CITIES, ORDERS, COUNT_ID)
     assert Independent().calls(state) == 3
-    assert Independent(representatives=False).calls(state) == 4
     assert Independent("critic").calls(state) == 0

@@ -14,7 +14,7 @@ from sqlwright.errors import BudgetSpent
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
 from sqlwright.messages import Capabilities, Missing, Reply, TokenLogprob
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.steps.selection.pairwise import Pairwise
+from sqlwright.steps.selection.judges import Pairwise
 from sqlwright.types import Basis, State
 from tests.golden import assert_prompt
 from tests.scripted import ScriptedCritic
@@ -185,7 +185,7 @@ def test_a_bad_reply_costs_one_comparison(bad: Any, shop_workspace: Workspace) -
 
     state, _ = played(shop_workspace, says, COUNT, CITIES, ORDERS)
     assert chosen(state) == CITIES
-    assert state.warnings[0].text == "1 of 6 comparisons of queries were not made"
+    assert state.warnings[0].text == "1 of 6 judgements of queries were not made"
 
 
 @pytest.mark.parametrize("bad", ["No idea.", Missing("unavailable", "down")])
@@ -194,7 +194,7 @@ def test_if_every_reply_is_bad_the_largest_cluster_is_taken(
 ) -> None:
     state, _ = played(shop_workspace, bad, CITIES, COUNT, COUNT_ID)
     assert chosen(state) == COUNT
-    assert "no pair could be compared" in state.warnings[0].text
+    assert "no query was judged" in state.warnings[0].text
 
 
 def test_calls_are_counted_beforehand_and_a_spent_budget_goes_on(shop_workspace: Workspace) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePath
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from sqlwright.candidates import grounded
 from sqlwright.messages import Message
@@ -18,7 +18,7 @@ from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of, in_turn
-from sqlwright.steps.showing import SchemaStep, Style
+from sqlwright.steps.showing import EvidenceStep, Style
 from sqlwright.steps.task import task
 from sqlwright.types import Candidate, State
 
@@ -35,7 +35,7 @@ class QueryReply(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DirectGeneration(SchemaStep):
+class DirectGeneration(EvidenceStep):
     """Has a language model write a candidate query for the question.
 
     One prompt, a candidate for each reply to it (CHESS section 3.1, generate_candidate_query).
@@ -57,8 +57,6 @@ class DirectGeneration(SchemaStep):
     shots: int = 4
     """Worked examples shown, those that fit the question best; the paper shows seven by divide and
     conquer and six query plans. Of those made for the question, the first."""
-    evidence: Literal["letter", "sense"] = "letter"
-    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     style: Style = "ddl"
     """The schema as CREATE TABLE statements, or in one line per column."""
     shuffle: bool = True
@@ -93,7 +91,7 @@ class DirectGeneration(SchemaStep):
             return render(
                 self.prompt,
                 demonstrations=shown[: portion.shots],
-                evidence_sense=self.evidence == "sense",
+                **self.reading,
                 **task(
                     state,
                     context,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from sqlwright.candidates import grounded
 from sqlwright.errors import MalformedReply, ModelFailed
@@ -22,7 +22,7 @@ from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of
-from sqlwright.steps.showing import SchemaStep, Style
+from sqlwright.steps.showing import EvidenceStep, Style
 from sqlwright.steps.task import task
 from sqlwright.types import Candidate, State
 
@@ -40,7 +40,7 @@ class _Reply(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SubSql(SchemaStep):
+class SubSql(EvidenceStep):
     """Has a language model write the query for the sub-question at hand, inside `sub_questions`.
 
     MAG-SQL section 3.3, one call. Where a sub-question before it has a query, the prompt shows both
@@ -60,8 +60,6 @@ class SubSql(SchemaStep):
     """Worked examples shown without an earlier query, those that fit the question best."""
     next_shots: int = 2
     """Worked examples shown with one."""
-    evidence: Literal["letter", "sense"] = "letter"
-    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     style: Style = "ddl"
     """The form of the schema."""
     examples: int = 6
@@ -143,7 +141,7 @@ class SubSql(SchemaStep):
             return render(
                 self.prompt if earlier is None else self.next_prompt,
                 demonstrations=demonstrations[: portion.shots],
-                evidence_sense=self.evidence == "sense",
+                **self.reading,
                 **built_on,
                 **task(
                     state,

@@ -18,7 +18,7 @@ from sqlwright.prompts.schema import render_result
 from sqlwright.prompts.templates import plain_text
 from sqlwright.protocols import Context
 from sqlwright.steps.repair.faults import Fault, seen
-from sqlwright.steps.showing import SchemaStep
+from sqlwright.steps.showing import EvidenceStep
 from sqlwright.types import Candidate, ExecutionResult, State
 
 _REASONS = {
@@ -50,7 +50,7 @@ class Looked(NamedTuple):
     """True if a model is to look at it."""
 
 
-class Mending(SchemaStep):
+class Mending(EvidenceStep):
     """A step that has a language model mend the candidates for the question or sub-question at
     hand: one call for each that is wanted, what is better takes the old one's place."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from sqlwright.candidates import result_rank
 from sqlwright.messages import Message
@@ -51,8 +51,6 @@ class Refine(Mending):
     """The prompt for a query that found no rows and has another one within it."""
     nested_shots: int = 2
     """Worked examples in that one."""
-    evidence: Literal["letter", "sense"] = "letter"
-    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     style: Style = "ddl"
     """The form of the schema."""
     examples: int = 6
@@ -110,7 +108,7 @@ class Refine(Mending):
             return render(
                 self.nested_prompt if nested else self.prompt,
                 demonstrations=demonstrations[: portion.shots],
-                evidence_sense=self.evidence == "sense",
+                **self.reading,
                 sql=render_sql(candidate, state.question),
                 outcome=outcome(candidate, looked.faults, rows),
                 tried=[self._tried(tried, state, rows) for tried in candidate.tried],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from sqlwright.candidates import is_empty_answer, result_rank, valid
 from sqlwright.caveats import Look, expected
@@ -53,8 +53,6 @@ class Revise(Mending):
     prompt: str = "repair/revise"
     shots: int = 3
     """Worked examples shown, those that fit the fault and the question best."""
-    evidence: Literal["letter", "sense"] = "letter"
-    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     style: Style = "ddl"
     """The schema as CREATE TABLE statements, or in one line per column."""
     examples: int = 3
@@ -146,7 +144,7 @@ class Revise(Mending):
             return render(
                 self.prompt,
                 demonstrations=demonstrations[: portion.shots],
-                evidence_sense=self.evidence == "sense",
+                **self.reading,
                 sql=render_sql(candidate, state.question),
                 outcome=[*outcome(candidate, looked.faults, rows), *map(_noticed, notes)],
                 tried=[self._tried(tried, state, rows) for tried in candidate.tried],

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.fitting import Fitted, Messages, Portion, fit
@@ -16,10 +15,9 @@ from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import chosen, clusters, select
-from sqlwright.steps.selection.judging.differences import CHARACTERS
 from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, laid_out, schema_of, shown
 from sqlwright.steps.selection.judging.verdicts import Verdicts, verdicts_from
-from sqlwright.steps.showing import SchemaStep
+from sqlwright.steps.showing import EvidenceStep
 from sqlwright.types import State
 
 NAME = "selection.evaluate_tests"
@@ -29,7 +27,7 @@ Judged = list[dict[int, bool]]
 
 
 @dataclass(frozen=True)
-class EvaluateTests(SchemaStep):
+class EvaluateTests(EvidenceStep):
     """Takes the candidate with the greatest share of tests passed; ties go to the larger cluster.
 
     CHESS section 3.1, evaluate. `per_test` is the paper's better form (section 4.2.1): one call for
@@ -39,12 +37,6 @@ class EvaluateTests(SchemaStep):
     """
 
     arrangement: Literal["per_test", "per_candidate"] = "per_test"
-    rows: int = 20
-    """Most rows of each result that are shown."""
-    characters: int = CHARACTERS
-    """Most characters of the rows of all results together."""
-    evidence: Literal["letter", "sense"] = "letter"
-    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
     """Judge the shortest query of each cluster, for all that differ in it."""
     sampling: Sampling = field(default_factory=Sampling)
@@ -92,12 +84,6 @@ class EvaluateTests(SchemaStep):
             state = state.warn("model", f"{lost} of {len(judged)} unit tests were not judged")
         return select(_recorded(state, listed, judged), groups, _shares(listed, judged))
 
-    def _groups(
-        self, listed: Sequence[Sequence[Shown]], state: State, portion: Portion
-    ) -> list[dict[str, Any]]:
-        rows, characters = self.rows * portion.listed, self.characters * portion.listed
-        return laid_out(listed, state, rows=math.ceil(rows), characters=int(characters))
-
     def _fitted(
         self, prompted: Callable[[Portion, State], Messages], state: State, context: Context
     ) -> Fitted:
@@ -119,9 +105,9 @@ class EvaluateTests(SchemaStep):
                 template,
                 test=model_text(test),
                 schema=schema_of(ones, state, context, self.shown, portion),
-                groups=self._groups(listed, state, portion),
+                groups=laid_out(listed, state, portion),
                 count=len(ones),
-                evidence_sense=self.evidence == "sense",
+                **self.reading,
                 **asked(state, context),
             )
 
@@ -148,7 +134,7 @@ class EvaluateTests(SchemaStep):
         common = {
             "tests": [model_text(test.text) for test in state.tests],
             "count": count,
-            "evidence_sense": self.evidence == "sense",
+            **self.reading,
             **asked(state, context),
         }
 
@@ -157,7 +143,7 @@ class EvaluateTests(SchemaStep):
                 template,
                 schema=schema_of([one.candidate], state, context, self.shown, portion),
                 sql=render_sql(one.candidate, state.question),
-                result=self._groups(listed, state, portion)[place]["result"],
+                result=laid_out(listed, state, portion)[place]["result"],
                 **common,
             )
 

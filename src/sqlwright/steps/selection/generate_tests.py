@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -17,9 +16,8 @@ from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import chosen, clusters
-from sqlwright.steps.selection.judging.differences import CHARACTERS
 from sqlwright.steps.selection.judging.queries import SCHEMA, laid_out, schema_of, shown
-from sqlwright.steps.showing import SchemaStep
+from sqlwright.steps.showing import EvidenceStep
 from sqlwright.types import State, UnitTest
 
 NAME = "selection.generate_tests"
@@ -52,7 +50,7 @@ class WrittenTests(BaseModel):
 
 
 @dataclass(frozen=True)
-class GenerateTests(SchemaStep):
+class GenerateTests(EvidenceStep):
     """One call writes tests that separate the clusters of candidates with equal results.
 
     CHESS section 3.1, generate_unit_test. It sees the part of the schema that the queries use, and
@@ -65,12 +63,6 @@ class GenerateTests(SchemaStep):
     general: bool | Literal["auto"] = "auto"
     """Add the test whether the query answers the question as a whole: always, as the paper's code
     does, never, or where the tests written are too few to tell every cluster from the others."""
-    rows: int = 20
-    """Most rows of each result that are shown."""
-    characters: int = CHARACTERS
-    """Most characters of the rows of all results together."""
-    evidence: Literal["letter", "sense"] = "letter"
-    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
     """Show the shortest query of each cluster, for all that differ in it."""
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.8))
@@ -106,13 +98,8 @@ class GenerateTests(SchemaStep):
             return render(
                 self.prompt,
                 schema=schema_of(ones, state, context, self.shown, portion),
-                groups=laid_out(
-                    listed,
-                    state,
-                    rows=math.ceil(self.rows * portion.listed),
-                    characters=int(self.characters * portion.listed),
-                ),
-                evidence_sense=self.evidence == "sense",
+                groups=laid_out(listed, state, portion),
+                **self.reading,
                 tests=self.tests,
                 **asked(state, context),
             )

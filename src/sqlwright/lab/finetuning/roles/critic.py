@@ -17,10 +17,11 @@ from sqlwright.errors import ConfigError
 from sqlwright.lab.finetuning.example import TrainingExample
 from sqlwright.lab.finetuning.roles.pool import Pool, pool_of
 from sqlwright.lab.finetuning.roles.role import Asked
+from sqlwright.steps.selection.judges import MultiSample
 from sqlwright.steps.selection.judging.queries import Shown
-from sqlwright.steps.selection.multi_sample import NAME, MultiSample
 from sqlwright.types import Candidate
 
+NAME = MultiSample.name
 CHOICES = ("number", "logprobs")
 """Judges that reply with a number alone."""
 
@@ -74,12 +75,12 @@ class Critic:
         lesson = replace(asked.lesson, run=run)
         heats = _heats(critic, critic.listed(state, run))
         right = {one.id for one in pool.right}
-        replies = _Replies([_number(heat, right, asked) for heat in heats], len(critic.critics))
+        replies = _Replies([_number(heat, right, asked) for heat in heats])
         after, taught = lesson.taught(lesson.step(NAME), state, replies.to)
         if replies.further or after.selected is None or after.selected.id not in right:
             return
         for prompt in taught:
-            heat = heats[prompt.place % len(heats)]
+            heat = heats[prompt.place]
             wrong = _wrong(heat, right)
             numbers = {"candidates": len(heat), "right": len(heat) - len(wrong), "order": order}
             facts = pool.about(shown) | numbers
@@ -115,19 +116,18 @@ def _wrong(heat: Sequence[Shown], right: set[str]) -> tuple[str, ...]:
 
 @dataclass
 class _Replies:
-    """The replies to the prompts of a step, the same for each of its critics."""
+    """The replies to the prompts of a step."""
 
     numbers: Sequence[str | None]
-    critics: int
     further: bool = False
     """True once there was a prompt for which none is meant: a window of a list that doesn't fit."""
 
     def to(self, _step: str, place: int) -> str | None:
         """The reply to a prompt."""
-        if place >= len(self.numbers) * max(self.critics, 1):
+        if place >= len(self.numbers):
             self.further = True
             return None
-        return self.numbers[place % len(self.numbers)]
+        return self.numbers[place]
 
 
 ROLE = Critic()

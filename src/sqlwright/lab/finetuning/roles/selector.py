@@ -18,8 +18,9 @@ from sqlwright.lab.finetuning.example import TrainingExample
 from sqlwright.lab.finetuning.roles.pool import Pool, judged_clusters, pool_of
 from sqlwright.lab.finetuning.roles.role import Asked
 from sqlwright.steps.selection.agreement import clusters
-from sqlwright.steps.selection.pairwise import LETTERS, NAME, Pairwise, orders
+from sqlwright.steps.selection.judges import LETTERS, Pairwise, orders
 
+NAME = Pairwise.name
 CHOICES = ("letter", "logprobs")
 """Judges that reply with a letter alone."""
 

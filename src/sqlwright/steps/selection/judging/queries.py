@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,13 @@ from sqlwright.prompts.templates import plain_text
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.reading import columns_used, tables_used
-from sqlwright.steps.selection.judging.differences import render_differences
+from sqlwright.steps.selection.judging.differences import CHARACTERS, render_differences
 from sqlwright.steps.showing import Shown as ShownOptions
 from sqlwright.steps.showing import own_functions
 from sqlwright.types import Candidate, ExecutionResult, State
 
+ROWS = 20
+"""Most rows of each result that are shown; chosen."""
 SCHEMA = Portion(examples=3)
 """As much of the schema as judges are shown."""
 
@@ -50,10 +53,16 @@ def shown(groups: Sequence[ResultGroup], *, representatives: bool) -> list[list[
     return listed
 
 
+def scaled(portion: Portion) -> tuple[int, int]:
+    """Most rows of each result, and characters of all of them together, of that portion."""
+    return math.ceil(ROWS * portion.listed), int(CHARACTERS * portion.listed)
+
+
 def laid_out(
-    listed: Sequence[Sequence[Shown]], state: State, *, rows: int, characters: int
+    listed: Sequence[Sequence[Shown]], state: State, portion: Portion
 ) -> list[dict[str, Any]]:
     """The variable `groups` of `_queries.jinja`; of long results the rows that differ."""
+    rows, characters = scaled(portion)
     results = [group[0].candidate.result or ExecutionResult() for group in listed]
     differences = render_differences(results, rows=rows, characters=characters)
     return [
