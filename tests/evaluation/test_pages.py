@@ -182,7 +182,7 @@ def test_what_is_no_run_is_said(tmp_path: Path) -> None:
         read_run(empty)
     other = run_folder(tmp_path / "other", questions(1), finished=False)
     (other / "predictions.jsonl").write_text('{"of": "another version"}\n')
-    with pytest.raises(DatasetError, match=r"another version|isn't a record"):
+    with pytest.raises(DatasetError, match="isn't a record"):
         read_run(other)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
 from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
-from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.pages.estimates import mapping, number_of
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.answer import hidden_rows
@@ -15,14 +14,6 @@ from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined
 from sqlwright.presentation.numbers import percent
 from sqlwright.sql.pieces import cutting
-
-NO_CLASS = "not classed"
-"""Of an answer that nobody looked at: of an earlier version."""
-
-
-def class_of(record: Record) -> str:
-    """The main class of a wrong answer."""
-    return NO_CLASS if record.errors is None else main_class(record)
 
 
 def origin_words(record: Record) -> str:

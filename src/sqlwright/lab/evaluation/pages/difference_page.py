@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import sqlwright
+from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.intervals import PairedDifference, Share
 from sqlwright.lab.evaluation.pages.answers import (
-    class_of,
     gold_query,
     queries,
     query,
@@ -170,7 +170,7 @@ def _counts(found: RunDifference) -> Html:
 def _classes(title: str, changes: tuple[Change, ...]) -> Html:
     counts: dict[str, int] = {}
     for change in changes:
-        counts[class_of(change.wrong)] = counts.get(class_of(change.wrong), 0) + 1
+        counts[main_class(change.wrong)] = counts.get(main_class(change.wrong), 0) + 1
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return figure(
         title,
@@ -240,7 +240,7 @@ def _changes(found: RunDifference) -> Html:
             PLACE,
             {
                 "change": ("Change", kinds),
-                "class": ("Main class", counted(wrong, class_of)),
+                "class": ("Main class", counted(wrong, main_class)),
                 "database": ("Database", counted(wrong, lambda one: one.db_id)),
             },
         ),
@@ -271,7 +271,7 @@ def _entry(change: Change, found: RunDifference) -> Html:
         "li",
         element("details", element("summary", summary), body),
         data_change=change.kind,
-        data_class=class_of(change.wrong),
+        data_class=main_class(change.wrong),
         data_database=after.db_id,
     )
 

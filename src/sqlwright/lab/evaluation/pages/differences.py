@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlwright.errors import DatasetError
+from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.intervals import PairedDifference
-from sqlwright.lab.evaluation.pages.answers import class_of, origin_words
+from sqlwright.lab.evaluation.pages.answers import origin_words
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.lab.evaluation.pages.settings import SettingDifference, setting_differences
 from sqlwright.lab.evaluation.records import Record
@@ -230,7 +231,7 @@ def _change(before: Record, after: Record, rule: str) -> Change | None:
 
 def _reason(record: Record) -> str:
     origin = origin_words(record)
-    return class_of(record) + (f", {origin}" if origin else "")
+    return main_class(record) + (f", {origin}" if origin else "")
 
 
 def _same_question(one: Record, other: Record) -> bool:

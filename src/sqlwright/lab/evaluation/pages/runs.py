@@ -68,13 +68,7 @@ def read_run(folder: Path) -> MeasuredRun:
         raise DatasetError(
             f"{folder} holds no run", hint="'sqlwright evaluate --out FOLDER' makes one."
         )
-    try:
-        found = records.read(folder)
-    except TypeError:
-        raise DatasetError(
-            f"{folder / records.PREDICTIONS} was written by another version",
-            hint="Measure again in a new folder.",
-        ) from None
+    found = records.read(folder)
     if not found:
         raise DatasetError(f"{folder} has no answers yet", hint="'sqlwright evaluate' adds them.")
     kept = _json(folder / REPORT) or {}

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
+from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.pages.answers import (
-    class_of,
     gold_query,
     origin_words,
     queries,
@@ -40,7 +40,7 @@ def wrong_answers(run: MeasuredRun) -> Html:
         filters(
             PLACE,
             {
-                "class": ("Main class", counted(shown, class_of, MEANINGS)),
+                "class": ("Main class", counted(shown, main_class, MEANINGS)),
                 "database": ("Database", counted(shown, lambda one: one.db_id)),
             },
         ),
@@ -63,7 +63,7 @@ def counted(
 
 
 def _entry(record: Record) -> Html:
-    tags = [class_of(record), origin_words(record), record.db_id]
+    tags = [main_class(record), origin_words(record), record.db_id]
     summary = joined([foreign(record.question), *(tag(one) for one in tags if one)])
     body = element(
         "div",
@@ -77,4 +77,4 @@ def _entry(record: Record) -> Html:
         ),
     )
     details = element("details", element("summary", summary), body)
-    return element("li", details, data_class=class_of(record), data_database=record.db_id)
+    return element("li", details, data_class=main_class(record), data_database=record.db_id)
