@@ -3,7 +3,7 @@
     python -m benchmarks.auto_curve [--questions 60] [--right 0.5 0.7 0.85] [--seed 1]
 
 Questions of our own (`training/data/questions`; the databases set apart are left out) are asked by
-`local`, by `auto` at several worths of a right answer, and by chess-ir-cg-ut. The language model is
+`local`, by `auto` at several thresholds, and by chess-ir-cg-ut. The language model is
 simulated: it knows the gold query and writes it for a question with a probability of its own, drawn
 so that their mean is `--right` and most questions are either known or not; else it writes another
 question's gold query, in half of the cases always the same one. All else it replies by rules. Unit
@@ -41,7 +41,7 @@ from sqlwright.local.models import EmbeddedModels
 from sqlwright.steps.showing import named_tokens
 
 APART = {"playhouse", "river_gauges"}
-WORTHS = ("0", "0.1", "0.3", "1", "3", "10")
+SURE = ("0", "0.5", "0.7", "0.8", "0.9", "1")
 SPREAD = 1.5
 """Concentration of the probabilities of single questions: low is known or not."""
 NO_TESTS = ("selection.generate_tests.enabled=false",)
@@ -112,9 +112,9 @@ def drawn(count: int, seed: int) -> list[dict[str, Any]]:
 
 
 def run(
-    name: str, recipe: str, model: Simulated, rows: Sequence[Any], folder: Path, **options: Any
+    name: str, recipe: str, model: Simulated, rows: Sequence[Any], folder: Path, sure: str = ""
 ) -> Run:
-    """Ask all questions by one recipe."""
+    """Ask all questions by one recipe, `auto` with its threshold."""
     right, tokens, calls = [], 0, 0
     tiers: list[tuple[str, int, int]] = []
     embedded = EmbeddedModels()
@@ -124,9 +124,10 @@ def run(
         with gate(Script(otherwise=model.reply), price=None) as (gated, _):
             models: Any = embedded if recipe == "local" else ChainMap({"llm": gated}, embedded)  # type: ignore[dict-item, arg-type]
             overrides = () if recipe == "local" else NO_TESTS
+            overrides += (f"escalate.sure={sure}",) if sure else ()
             with api.open(
                 path, recipe=recipe, overrides=overrides, models=models, record=False,
-                stand_in=False, **options,
+                stand_in=False,
             ) as session:  # fmt: skip
                 answer, state = session.run(row["question"], evidence=row["evidence"])
                 scorer = Scorer(session.workspace.database, session.workspace.schema)
@@ -165,7 +166,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--right", type=float, nargs="+", default=[0.5, 0.7, 0.85])
-    parser.add_argument("--worth", nargs="+", default=list(WORTHS))
+    parser.add_argument("--sure", nargs="+", default=list(SURE))
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     rows = drawn(given.questions, given.seed)
@@ -188,9 +189,8 @@ def main() -> None:
             print("| recipe | right | tokens a question | calls | against chess-ir-cg-ut, points |")
             print("|---|---|---|---|---|")
             print(local.line(full), flush=True)
-            for worth in given.worth:
-                title = f"auto, worth ${worth}"
-                made = run(title, "auto", model, rows, folder, worth=worth)
+            for sure in given.sure:
+                made = run(f"auto, sure {sure}", "auto", model, rows, folder, sure)
                 tiers += made.tiers
                 print(made.line(full), flush=True)
             print(full.line(full), flush=True)

@@ -51,7 +51,7 @@ QUERY = (
 )
 BASIS = {"kind": "calibrated", "agreeing": 3, "of": 8, "fitted_to": "other databases",
          "signs": [{"kind": "machine_check", "text": "no fault is found", "favours": True,
-                    "grave": False}], "rests_on": ""}  # fmt: skip
+                    "grave": False}]}  # fmt: skip
 
 
 def drawn_records(number: int, seed: int = 1) -> Iterator[Record]:

@@ -165,7 +165,7 @@ def run(folder: Path, group: int, recipe: str, options: argparse.Namespace) -> N
         with sqlwright.open(
             row["database"], recipe=recipe, overrides=options.set, model=options.model,
             base_url=options.base_url, llm=llm, home=folder / "home",
-            budget=options.budget or None, worth=options.worth,
+            budget=options.budget or None,
         ) as session:  # fmt: skip
             answer = session.ask(row["question"], evidence=row["evidence"], on_event=watch)
         kept = {"answer": answer.to_dict(), "events": events, "budget": options.budget}
@@ -230,7 +230,6 @@ def main() -> None:
     running.add_argument("--timeout", type=float, default=1_500.0)
     running.add_argument("--set", action="append", default=[])
     running.add_argument("--budget", default="")
-    running.add_argument("--worth")
     typing = commands.add_parser("typed")
     typing.add_argument("folder", type=Path)
     comparing = commands.add_parser("compare")

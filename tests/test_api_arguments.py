@@ -34,7 +34,6 @@ PRIVACY = "'full' or 'schema-only'"
 TABLES = "a list of texts, at least one, or None"
 FUNCTIONS = TABLES
 BUDGET = "an amount in a text, such as '$0.05, 20 calls', or a Budget, or None"
-WORTH = "an amount in a text, such as '2.00' or '500k tokens', or a Worth"
 LLM = "of type LlmOptions, or None"
 MODELS = "a mapping from roles to models, or None"
 ENVIRON = "a mapping from texts to texts, or None"
@@ -87,7 +86,6 @@ OPEN: list[Case] = [
     ("base_url", b"http://host", "a text", "not a value of type bytes"),
     ("budget", 0.05, BUDGET, "not 0.05"),
     ("budget", 5, BUDGET, "not 5"),
-    ("worth", 5, WORTH, "not 5"),
     ("max_scan", 5, "a text, or None", "not 5"),
     ("privacy", "secret", f"{PRIVACY}, or None", "not 'secret'"),
     ("privacy", True, f"{PRIVACY}, or None", "not True"),
@@ -174,7 +172,6 @@ MADE: list[tuple[Callable[..., Any], Case]] = [
     (LlmOptions, ("base_url", 5, "a text", "not 5")),
     (LlmOptions, ("budget", "$0.05", "a Budget, such as ", "not '$0.05'")),
     (Limits, ("scan", "10GB", "ScanLimit, or None", "not '10GB'")),
-    (LlmOptions, ("worth", "2", "a Worth, such as ", "not '2'")),
     (LlmOptions, ("privacy", "none", PRIVACY, "not 'none'")),
     (LlmOptions, ("remote", "yes", f"{FLAG}, or None", "not 'yes'")),
     (LlmOptions, ("cache", "no", FLAG, "not 'no'")),
@@ -317,7 +314,6 @@ def test_what_is_not_there_is_said_on_opening(
         (ConfigError, "a recipe is a mapping", {"recipe": str(not_a_recipe)}),
         (ConfigError, "is not an override", {"overrides": ["beam"]}),
         (ConfigError, "'five' is not a budget", {"budget": "five"}),
-        (ConfigError, "'20 calls' is not what an answer can be worth", {"worth": "20 calls"}),
         (ConfigError, "doesn't say who serves it", {"model": "gpt", "environ": {}}),
         (ConfigError, "can't be read", {"llm": LlmOptions(replay=tmp_path / "no.jsonl")}),
     ]

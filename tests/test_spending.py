@@ -11,10 +11,8 @@ from sqlwright.spending import (
     Budget,
     Reservation,
     Spending,
-    Worth,
     minus,
     parse_budget,
-    parse_worth,
 )
 from sqlwright.types import Usage
 
@@ -105,46 +103,6 @@ def test_what_is_left_is_neither_spent_nor_reserved() -> None:
     spending.settle("second", one, Usage(1, 10, 10, None))
     assert spending.left() == Budget(7, 830, 0.0)
     assert not spending.wait(1)
-
-
-@pytest.mark.parametrize(
-    ("text", "worth", "written"),
-    [
-        ("2.00", Worth(2.0), "$2"),
-        ("$0.5", Worth(0.5), "$0.5"),
-        ("3 usd", Worth(3.0), "$3"),
-        ("0", Worth(0.0), "$0"),
-        ("500k tokens", Worth(tokens=500_000), "500,000 tokens"),
-    ],
-)
-def test_what_an_answer_is_worth_is_read(text: str, worth: Worth, written: str) -> None:
-    assert parse_worth(text) == worth
-    assert str(worth) == written
-
-
-@pytest.mark.parametrize("text", ["", "much", "20 calls", "-1", "$1, 5k tokens", "2,00", "inf"])
-def test_what_is_no_worth_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="worth"):
-        parse_worth(text)
-
-
-@pytest.mark.parametrize(
-    ("worth", "tokens", "cost", "exceeds"),
-    [
-        (Worth(1.0), 10**9, 0.09, True),
-        (Worth(1.0), 1, 0.11, False),
-        (Worth(1.0), 39_000, None, True),  # no price: 400,000 tokens stand for a dollar
-        (Worth(1.0), 41_000, None, False),
-        (Worth(1.0), 41_000, 0.0, False),  # of no price: its tokens take time
-        (Worth(tokens=100_000), 9_000, 50.0, True),
-        (Worth(tokens=100_000), 11_000, 0.0, False),
-        (Worth(0.0), 1, None, False),
-    ],
-)
-def test_a_tenth_more_likely_right_is_worth_a_tenth(
-    worth: Worth, tokens: int, cost: float | None, exceeds: bool
-) -> None:
-    assert worth.exceeds(0.1, tokens, cost) is exceeds
 
 
 def test_what_came_on_top_is_the_difference() -> None:

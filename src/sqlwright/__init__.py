@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from sqlwright.schema import Table as Table
     from sqlwright.session import Session as Session
     from sqlwright.spending import Budget as Budget
-    from sqlwright.spending import Worth as Worth
     from sqlwright.types import Account as Account
     from sqlwright.types import Answer as Answer
     from sqlwright.types import AskedPhrase as AskedPhrase
@@ -157,7 +156,6 @@ _PLACES = {
     "Veto": "sqlwright.types",
     "Workspace": "sqlwright.protocols",
     "WorkspaceError": "sqlwright.errors",
-    "Worth": "sqlwright.spending",
 }
 
 __all__ = [  # noqa: PLE0604 - the names are the keys above

@@ -36,15 +36,12 @@ from sqlwright.session import Session
 from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.settings.loading import prepares
 from sqlwright.settings.scan import limits_with
-from sqlwright.spending import Budget, Worth, parse_budget, parse_worth
+from sqlwright.spending import Budget, parse_budget
 
 __all__ = ["Session", "open"]
 
 AnyBudget = Annotated[
     str | Budget, Words("an amount in a text, such as '$0.05, 20 calls', or a Budget")
-]
-AnyWorth = Annotated[
-    str | Worth, Words("an amount in a text, such as '2.00' or '500k tokens', or a Worth")
 ]
 ByRole = Annotated[
     InstanceOf[Mapping[str, Any]] | None,
@@ -73,7 +70,6 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     model: str = "",
     base_url: str = "",
     budget: AnyBudget | None = None,
-    worth: AnyWorth | None = None,
     privacy: Privacy | None = None,
     stand_in: bool = True,
     cache: bool | None = None,
@@ -97,8 +93,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     place of models by role or name.
 
     `model` is the language model (`openai/gpt-4.1`) of recipes that use one, `base_url` where it is
-    if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`);
-    the recipe `auto` spends by what a right answer is `worth` (`"2.00"`); under
+    if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`); under
     `privacy="schema-only"` no stored value leaves this machine. Replies are kept with `cache`, by
     default where traces are. With `stand_in=False` no embedded model answers where it wrote none.
     `llm` has all options of language models, the named ones come first. `calibration` is what
@@ -118,7 +113,6 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     options = llm or LlmOptions(cache=record)
     named: dict[str, Any] = {"base_url": base_url, "privacy": privacy, "cache": cache}
     named |= {"model": model, "budget": parse_budget(budget) if isinstance(budget, str) else budget}
-    named |= {"worth": parse_worth(worth) if isinstance(worth, str) else worth}
     options = replace(options, **{k: v for k, v in named.items() if v not in {None, ""}})
     chosen = str(recipe) or default_recipe(options.model)
     loaded = load_recipe(chosen, overrides, allow_code=allow_code)

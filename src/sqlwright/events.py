@@ -91,8 +91,6 @@ class RunStarted(Event):
     """Sentences on what isn't known of the database."""
     stand_in: bool = True
     """True if embedded models might answer in a language model's place."""
-    worth: str = ""
-    """The worth of a right answer in a wrong one's place, as it was said."""
 
 
 @dataclass(frozen=True, slots=True)

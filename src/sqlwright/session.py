@@ -198,8 +198,8 @@ class Session:
         """
         plain = copy(self)
         plain.calibrations, plain._traces = KeptCalibrations(None), None
-        # A recipe that weighs its price does so by how sure the embedded models are.
-        plain._defaults = self._defaults.sparing()
+        if self.recipe.spares_model:  # it asks one by how sure the embedded models are
+            plain._defaults = self._defaults.sparing()
         asker = Asker(self.recipe.name, self._model())
         with self._running(None, None) as run, self._opened.using(run) as workspace:
             fitted = calibrated(questions, plain.run, workspace, asker, progress)

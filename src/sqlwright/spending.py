@@ -1,4 +1,4 @@
-"""Budget and cost of one question, and the worth of its answer: calls, tokens, US dollars.
+"""Budget and cost of one question: calls, tokens, US dollars.
 
 An account is thread-safe. A budget is hard. Before a request is sent, the most it can cost is
 reserved; a reservation that doesn't fit isn't given, and the request isn't sent. Its actual cost is
@@ -55,50 +55,6 @@ class Budget:
         if self.replies is not None:
             parts.append(f"{self.replies:,} tokens of replies, unless --budget names tokens")
         return ", ".join(parts) or "no limit"
-
-
-TOKENS_PER_DOLLAR = 400_000
-"""Tokens that a dollar stands for where a model's price isn't known or is nothing: $2.50 for a
-million, as prompts of large models cost. A model that costs nothing takes time by its tokens."""
-
-
-@checked_fields
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """The worth of a right answer in a wrong one's place to the user: in US dollars, or, where
-    `tokens` is given, in tokens. Chosen: a dollar is a minute or two of looking it up by hand."""
-
-    cost: Amount = 1.0
-    tokens: Natural | None = None
-
-    def exceeds(self, gain: float, tokens: int, cost: float | None) -> bool:
-        """True if a gain in the probability of being right is worth more than it costs; `cost` is
-        in US dollars, None where the price isn't known."""
-        if self.tokens is not None:
-            return gain * self.tokens > tokens
-        if cost:
-            return gain * self.cost > cost
-        return gain * self.cost * TOKENS_PER_DOLLAR > tokens
-
-    def __str__(self) -> str:
-        """As it is written: `$2` or `800,000 tokens`."""
-        return f"${self.cost:.6g}" if self.tokens is None else str(Budget(tokens=self.tokens))
-
-
-def parse_worth(text: str) -> Worth:
-    """The worth of a right answer from text: `2.00` and `$2` are dollars, `500k tokens` tokens.
-    Raises ConfigError."""
-    try:
-        plain = re.fullmatch(r"\d+(?:\.\d+)?", text.strip())
-        read = parse_budget(f"${text.strip()}" if plain else text)
-    except ConfigError:
-        read = Budget()
-    if (read.cost is None) == (read.tokens is None) or read.calls is not None:
-        raise ConfigError(
-            f"{shown(text)} is not what an answer can be worth",
-            hint="Write an amount of money such as 2.00 or $0.50, or of tokens: 500k tokens.",
-        )
-    return Worth(tokens=read.tokens) if read.cost is None else Worth(read.cost)
 
 
 def parse_budget(text: str) -> Budget:

@@ -39,7 +39,6 @@ def test_every_recipe_tells_it_first(
         models={**scripted_models(written, llm=model), "tuned-generator": model},
         model="scripted" if recipe == "auto" else "",
         home=tmp_path / "home",
-        worth="1000",
         stand_in=False,
     ) as session:
         answer = session.ask("What is the cheapest tool?")

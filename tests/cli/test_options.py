@@ -41,7 +41,7 @@ def test_an_option_that_is_a_setting_now_says_so(
     assert f"{option} is no option; the setting {name} is in its place" in outcome.err
     variable = f"SQLWRIGHT_{name.replace('.', '_').upper()}"
     assert variable in outcome.err
-    values = {"llm.worth": "2.00", "llm.reasoning": "low", "functions": "net"}
+    values = {"llm.reasoning": "low", "functions": "net"}
     load_settings(environ={variable: values.get(name, "true")})
 
 

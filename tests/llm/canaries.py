@@ -21,7 +21,6 @@ from sqlwright.database.address import parse_address
 from sqlwright.llm.options import LlmOptions
 from sqlwright.messages import Privacy
 from sqlwright.prepare import prepare
-from sqlwright.spending import parse_worth
 from sqlwright.types import Turn
 from tests.database.files.workbooks import workbook
 from tests.llm.server import Asked, ModelServer
@@ -219,7 +218,6 @@ def sent(
             overrides=(*SMALL.get(recipe, ()), *overrides),
             home=folder,
             # No step is too dear for `auto`.
-            worth=parse_worth("1000000000 tokens"),
             llm=LlmOptions(
                 "openai-compatible/m",
                 server.url,

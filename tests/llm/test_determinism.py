@@ -66,7 +66,6 @@ def test_two_runs_leave_the_same_trace(
             recipe=recipe,
             overrides=(*RECIPES[recipe], *overrides),
             models=ChainMap(models, embedded),
-            worth="1000",
             home=tmp_path / home,
             environ={},
             **options,

@@ -120,7 +120,6 @@ def test_a_model_that_obeys_does_no_harm(
         tables=["customers", "orders"],
         recipe=recipe,
         overrides=RECIPES[recipe],
-        worth="1000",
         descriptions=tmp_path / "described",
         models=ChainMap({"llm": model}, embedded),  # type: ignore[arg-type]
         limits=LIMITS,

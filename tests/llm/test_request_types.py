@@ -132,7 +132,6 @@ def test_recipes_send_requests_that_the_package_knows(
             llm=llm,
             record=False,
             environ={},
-            worth="1000",
         ) as session:
             session.ask("Which customer in Munich has the most orders?")
         assert server.seen

@@ -107,7 +107,6 @@ def test_a_recipe_answers_in_the_dialect(
         models={**scripted_models(FAULTY, llm=model), "tuned-generator": model},
         model="scripted" if recipe == "auto" else "",
         home=tmp_path / "home",
-        worth="1000",
         prepare=False,
         stand_in=False,
     ) as session:

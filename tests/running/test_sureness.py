@@ -218,7 +218,6 @@ def test_every_form_of_an_answer_has_it_and_none_a_percentage(ask: Ask, tmp_path
             }
         ],
         "fitted_to": "",
-        "rests_on": "",
     }
     for shown in (
         str(answer),

@@ -15,7 +15,6 @@ from typer.main import get_command
 from sqlwright.cli.failure import UsageError
 
 SETTINGS: Mapping[str, tuple[str, str]] = {
-    "--worth": ("llm.worth", '"2.00"'),
     "--remote": ("llm.remote", "true"),
     "--local": ("llm.remote", "false"),
     "--reasoning": ("llm.reasoning", '"low"'),

@@ -18,9 +18,7 @@ from sqlwright.boundary.arguments import (
 )
 from sqlwright.llm.endpoint import Throttle
 from sqlwright.messages import Capabilities, Effort, Privacy, Verbosity
-from sqlwright.spending import Budget, Worth
-
-AnyWorth = Annotated[Worth, Words("a Worth, such as sqlwright.spending.parse_worth('2.00')")]
+from sqlwright.spending import Budget
 
 
 def _are_capabilities(pairs: Sequence[tuple[str, bool | int]]) -> bool:
@@ -98,8 +96,6 @@ class LlmOptions:
         Budget, Words("a Budget, such as sqlwright.spending.parse_budget('$0.05, 20 calls')")
     ] = Budget()  # noqa: RUF009 - frozen
     """Budget of one question."""
-    worth: AnyWorth = Worth()  # noqa: RUF009 - frozen
-    """The worth of a right answer in a wrong one's place, for recipes that weigh their price."""
     privacy: Privacy = "full"
     """Limits what may leave this machine."""
     remote: bool | None = None

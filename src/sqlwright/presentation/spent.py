@@ -9,8 +9,6 @@ from sqlwright.presentation.numbers import money, percent
 if TYPE_CHECKING:
     from sqlwright.types import Answer, TierRecord
 
-TOLD = 0.005
-"""Expected gain from which a tier that wasn't entered is told with its price; chosen."""
 _CAME = {
     "agrees": ("it agrees", "more of its queries bear it out"),
     "differs": ("it doesn't agree", "more of its queries speak for another result"),
@@ -42,16 +40,13 @@ def _asked(tier: TierRecord, *, first: bool = False) -> str:
     if used.cached:
         parts.append(f"{used.cached:,} from the cache")
     took = f" ({', '.join(parts)})" if parts else ""
-    came, now = _CAME[tier.end][not first], ""
-    if tier.end in {"agrees", "differs"} and tier.after is not None:
-        came = "it wrote a query" if tier.before is None else came
-        if not first and tier.end == "agrees" and tier.after < (tier.before or 0.0):
-            came = "its queries disagree, none is likelier"
-        now = f", {percent(tier.after)} now"
+    came = _CAME[tier.end][not first]
     if not first:
-        return f"so asked it{times}{took}: {came}{now}"
+        return f"so asked it{times}{took}: {came}"
+    if tier.end == "differs" and tier.before is None:
+        came = "it wrote a query"
     before = "nothing found" if tier.before is None else f"{percent(tier.before)} sure"
-    return f"{before} locally, so asked {tier.model}{times}{took}: {came}{now}"
+    return f"{before} locally, so asked {tier.model}{times}{took}: {came}"
 
 
 def _unasked(tier: TierRecord, answer: Answer) -> str:
@@ -64,12 +59,6 @@ def _unasked(tier: TierRecord, answer: Answer) -> str:
 
 def _reason(tier: TierRecord, model: str) -> str:
     """The reason why a tier wasn't entered."""
-    price = ", ".join([f"about {tier.tokens:,} tokens"] + ([money(tier.cost)] if tier.cost else []))
     if tier.end == "budget":
-        return f"the budget doesn't reach for asking {model} ({price})"
-    if tier.gain < TOLD:
-        return f"asking {model} would hardly help"
-    return (
-        f"asking {model} ({price}) may gain {max(1, round(100 * tier.gain))} in 100, too little "
-        f"where a right answer is worth {tier.worth}"
-    )
+        return f"the budget doesn't reach for asking {model}"
+    return "that is sure enough"

@@ -29,12 +29,9 @@ def interval_words(answer: Answer) -> str:
 
 def basis_lines(answer: Answer) -> list[tuple[str, bool]]:
     """A sentence for each thing to go by for an answer without a probability, and whether it speaks
-    against the answer; of one whose probability was reckoned, what it rests on. Empty for others;
-    what the doubt says isn't said again."""
+    against the answer. Empty for others; what the doubt says isn't said again."""
     if answer.status != "answered" or answer.answered_by is None:
         return []
-    if answer.basis.rests_on:
-        return [(f"the figure rests on {answer.basis.rests_on}", False)]
     if answer.confidence is not None:
         return []
     counted = agreement_words(answer.basis)
@@ -53,5 +50,4 @@ def basis_to_dict(basis: Basis) -> dict[str, Any]:
             {"kind": sign.kind, "text": sign.text, "favours": sign.favours} for sign in basis.signs
         ],
         "fitted_to": basis.fitted_to,
-        "rests_on": basis.rests_on,
     }

@@ -43,7 +43,7 @@ from sqlwright.protocols.models import (
 )
 from sqlwright.protocols.remembered import Remembered
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
-from sqlwright.spending import Spending, Worth
+from sqlwright.spending import Spending
 from sqlwright.types import State, ValueMatch
 from sqlwright.types.plans import ScanLimit
 
@@ -121,8 +121,6 @@ class Run:
     cancelled: threading.Event = field(default_factory=threading.Event)
     spending: Spending = field(default_factory=Spending)
     """Budget and cost of language models so far."""
-    worth: Worth = field(default_factory=Worth)
-    """The worth of a right answer in a wrong one's place."""
     privacy: Privacy = "full"
     """Limit on what requests that leave the machine may hold."""
     stand_in: bool = True

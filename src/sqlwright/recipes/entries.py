@@ -46,12 +46,12 @@ COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "own_view": (frozenset({"steps"}), frozenset()),
     "second_opinion": (frozenset({"steps"}), frozenset({"seconds"})),
     "sub_questions": (frozenset({"steps"}), frozenset({"most"})),
-    "escalate": (frozenset({"steps"}), frozenset()),
-    "tier": (frozenset({"steps"}), frozenset({"name", "right", "requests", "prompt", "reply"})),
+    "escalate": (frozenset({"steps"}), frozenset({"sure"})),
+    "tier": (frozenset({"steps"}), frozenset({"name", "least_calls"})),
 }
 _OPTIONAL = frozenset({
     "otherwise", "workers", "rounds", "enabled", "goal", "turns", "sampling", "prompt", "most",
-    "share", "seconds", "first", "right", "requests", "reply",
+    "share", "seconds", "first", "sure", "least_calls",
 })  # fmt: skip
 
 

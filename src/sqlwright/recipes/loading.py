@@ -16,7 +16,7 @@ nest:
       - by_group: {most: 3, steps: [schema_linking.embedded, generation.embedded]}
       - sub_questions: {steps: [generation.sub_sql, repair.execute, repair.refine]}
       - stand_in: {steps: [schema_linking.embedded, generation.embedded]}
-      - escalate: {steps: [tier: {name: N, right: 0.7, requests: 1, steps: [generation.direct]}]}
+      - escalate: {sure: 0.8, steps: [tier: {name: N, steps: [generation.direct]}]}
       - selection.critic
 
 After its steps a recipe of language models may have embedded ones at its side, by the key
@@ -65,7 +65,7 @@ from sqlwright.running import combinators, control_flow
 from sqlwright.running.combinators import NamedStep
 from sqlwright.running.control_flow import Condition
 from sqlwright.running.fit import check_fit
-from sqlwright.steps.escalation.tiers import Escalation
+from sqlwright.steps.escalation import Escalation
 
 LARGEST = 64 * 1024
 """Bytes a recipe file may have; chosen."""

@@ -56,8 +56,8 @@ STEPS: Mapping[str, str] = {
 SEQUENCES: Mapping[str, str] = {
     "agent": "sqlwright.running.agent.steering:Agent",
     "tool": "sqlwright.running.agent.tools:AgentTool",
-    "escalate": "sqlwright.steps.escalation.tiers:Escalation",
-    "tier": "sqlwright.steps.escalation.tiers:Tier",
+    "escalate": "sqlwright.steps.escalation:Escalation",
+    "tier": "sqlwright.steps.escalation:Tier",
     "by_group": "sqlwright.steps.schema_linking.by_group:ByGroup",
     "own_view": "sqlwright.running.own_view:OwnView",
     "second_opinion": "sqlwright.steps.selection.second_opinion:SecondOpinion",

@@ -352,9 +352,8 @@ def _grounds(state: State, chosen: Candidate, sure: Sure) -> Basis:
     """The grounds for how sure the answer is."""
     if state.confidence is None:
         return basis_of(state, chosen)
-    if state.basis is not None and state.basis.kind == "combined":
-        return state.basis
-    basis = basis_of(state, chosen) if sure.counted else Basis()
+    asked = (state.basis if state.tiers else None) or Basis()
+    basis = basis_of(state, chosen) if sure.counted else asked
     return replace(basis, kind="calibrated", fitted_to=sure.fitted_to)
 
 

@@ -219,7 +219,6 @@ class Recording:
                 python=platform.python_version(),
                 notes=workspace.notes,
                 stand_in=run.stand_in,
-                worth=str(run.worth),
             )
         )
 

@@ -77,8 +77,6 @@ class Trust:
 
     def _calibration(self, state: State, chosen: Candidate) -> tuple[Calibrates | None, str]:
         """The calibration for a state's kind of answer, and what it was fitted to."""
-        if state.basis is not None and state.basis.kind == "combined":
-            return None, ""  # reckoned with what is applied here already
         embedded = state.confidence is not None
         stood_in = author_of(chosen, state) == "stand_in"
         if self.own is not None and not stood_in and self.own.report.embedded is embedded:

@@ -19,7 +19,6 @@ working folder or the nearest one above it (`boundary.project_file` says which a
     [llm]
     model = "openai/gpt-4.1"
     budget = "$0.05, 30 calls"
-    worth = "2.00"
     privacy = "schema-only"
 
     [models.small]

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlwright.events import EventSink
 from sqlwright.llm.options import LlmOptions
 from sqlwright.protocols import Limits, Run
-from sqlwright.spending import Spending, Worth
+from sqlwright.spending import Budget, Spending
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Defaults:
     seconds: float | None
     seed: int
     llm: LlmOptions = LlmOptions()  # noqa: RUF009 - frozen
-    """Of these the budget of a question, the worth of a right answer, and privacy."""
+    """Of these the budget of a question, and privacy."""
     stand_in: bool = True
     """True if embedded models may answer where a recipe's language model wrote no query."""
     reopening: int = 20
@@ -47,8 +47,8 @@ class Defaults:
     passed as opening it took: with 20, reopening takes at most a twentieth of the time. Chosen."""
 
     def sparing(self) -> Defaults:
-        """The same for questions of which a recipe that weighs its price asks no language model."""
-        return replace(self, llm=replace(self.llm, worth=Worth(0.0)))
+        """The same for questions of which no language model is asked."""
+        return replace(self, llm=replace(self.llm, budget=Budget(calls=0)))
 
     def run(
         self,
@@ -68,7 +68,6 @@ class Defaults:
             events=on_event,
             cancelled=threading.Event() if cancelled is None else cancelled,
             spending=Spending(self.llm.budget.capped(replies)),
-            worth=self.llm.worth,
             privacy=self.llm.privacy,
             stand_in=self.stand_in,
         )

@@ -22,7 +22,7 @@ from sqlwright.recipes.registry import default_recipe
 from sqlwright.settings.models import LARGEST, CapabilityValues, Whole, models_from
 from sqlwright.settings.scan import parse_scan
 from sqlwright.settings.values import Settings
-from sqlwright.spending import parse_budget, parse_worth
+from sqlwright.spending import parse_budget
 
 PREFIX = "SQLWRIGHT_"
 
@@ -43,7 +43,6 @@ class _LlmValues(BaseModel):
     model: str | None = None
     base_url: str | None = None
     budget: str | None = None
-    worth: str | None = None
     privacy: Privacy | None = None
     remote: bool | None = None
     cache: bool | None = None
@@ -258,7 +257,6 @@ _STORED_NAMES = frozenset({"tables", "functions"})
 """Lists of names in the database, which may have blanks: commas stand between them in a text."""
 _PARSED: Mapping[str, Callable[[str], Any]] = {
     "llm.budget": parse_budget,
-    "llm.worth": parse_worth,
     "max_scan": parse_scan,
 }
 """Settings that are amounts, and what reads them."""
@@ -269,8 +267,8 @@ def _variable(name: str) -> str:
 
 
 def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[str, Any]:
-    """The values with their paths as paths, those of a file relative to its folder, budget and
-    worth as such; an empty `origin` is the flags. Raises ConfigError."""
+    """The values with their paths as paths, those of a file relative to its folder, the budget
+    as such; an empty `origin` is the flags. Raises ConfigError."""
     if "llm.capabilities" in values:
         told = values["llm.capabilities"].items()
         values["llm.capabilities"] = tuple((k, v) for k, v in told if v is not None)

@@ -42,11 +42,10 @@ class Sign:
 class Basis:
     """The grounds for how sure an answer is."""
 
-    kind: Literal["calibrated", "combined", "agreement", "none"] = "none"
+    kind: Literal["calibrated", "agreement", "none"] = "none"
     """`calibrated`: the confidence is a probability, fitted to questions with known answers, on
-    databases that the models weren't trained on or on this one (`fitted_to`). `combined`: one
-    reckoned of that and of what a language model wrote (`rests_on`). `agreement`: no probability;
-    so many samples agree. `none`: there was nothing to compare the query with."""
+    databases that the models weren't trained on or on this one (`fitted_to`). `agreement`: no
+    probability; so many samples agree. `none`: there was nothing to compare the query with."""
     agreeing: int = 0
     """Queries with the answer's result, itself included."""
     of: int = 0
@@ -54,8 +53,6 @@ class Basis:
     signs: tuple[Sign, ...] = ()
     fitted_to: str = ""
     """The questions that a `calibrated` probability was fitted to, in words."""
-    rests_on: str = ""
-    """The grounds of a `combined` probability, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +84,10 @@ class StepTime:
     seconds: float
 
 
-TierEnd = Literal["agrees", "differs", "nothing", "cut_short", "not_worth", "budget"]
+TierEnd = Literal["agrees", "differs", "nothing", "cut_short", "sure", "budget"]
 """The end of a tier: the query chosen before gives the model's result, or it doesn't; or the
 model wrote none that runs, or hadn't yet when the budget or the time ended; or it wasn't entered,
-as its price was above its worth or the budget didn't reach."""
+as the embedded models were sure enough or the budget didn't reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +99,11 @@ class TierRecord:
     """The language model, as `provider/model`."""
     end: TierEnd
     before: float | None
-    """Probability of being right before it; None where there was no query."""
-    after: float | None
-    """The same after it."""
-    gain: float
-    """The gain in that probability that was expected."""
-    tokens: int
-    """Tokens it was expected to take, prompts and replies together."""
-    cost: float | None
-    """The same in US dollars; None is unknown."""
-    worth: str
-    """The worth of a right answer in a wrong one's place, as it was said."""
+    """The embedded models' confidence before any tier; None where they wrote no query."""
     usage: Usage = Usage()
     """The calls, tokens and cost it took."""
 
     @property
     def entered(self) -> bool:
         """True if its steps were run."""
-        return self.end not in {"not_worth", "budget"}
+        return self.end not in {"sure", "budget"}

@@ -20,7 +20,6 @@ from sqlwright.cli.views.answer import (
 )
 from sqlwright.presentation.accounting import LEAST
 from sqlwright.presentation.costs import usage_words
-from sqlwright.presentation.numbers import money
 from sqlwright.presentation.sureness import interval_words
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
@@ -81,17 +80,11 @@ def _usage(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
 
 
 def _tiers(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
-    """Each decision: what was expected of it and what it took."""
+    """Each decision, and what it took."""
     for tier in answer.tiers:
         line = Text(f"{clean(tier.name, 80)}: ")
-        expected = f"about {tier.tokens:,} tokens"
-        expected += f", {money(tier.cost)}" if tier.cost else ""
-        line.append(
-            f"may gain {100 * tier.gain:.1f} in 100 for {expected}; "
-            f"a right answer is worth {tier.worth}: ",
-            style="quiet",
-        )
-        line.append("entered" if tier.entered else tier.end.replace("_", " "))
+        ends = {"sure": "sure enough without", "budget": "the budget didn't reach"}
+        line.append(ends.get(tier.end, f"entered, {tier.end.replace('_', ' ')}"))
         if words := usage_words(tier.usage):
             line.append(f", {words}", style="quiet")
         yield from wrapped(line, display.width - 2, hang=2)
