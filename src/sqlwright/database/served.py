@@ -33,7 +33,7 @@ _SETTLE_SECONDS = 0.2
 
 
 class Known(Protocol):
-    """What a server was asked: the schema, and what the check of a query's text goes by."""
+    """The schema of a server, and the names that the check of a query goes by."""
 
     @property
     def schema(self) -> Schema: ...
@@ -166,14 +166,14 @@ class ServedDatabase(GuardedDatabase, Generic[K]):
         )  # fmt: skip
 
     def _known_now(self, stop: StopReading | None = None) -> K:
-        """What is known, read where it is too old."""
+        """All that is known, read again where it is too old."""
         known = self._known
         if known is None or time.monotonic() - known[0] > self.known_seconds:
             return self._read_known(SCHEMA_SECONDS, stop)
         return known[1]
 
     def _read_known(self, seconds: float, stop: StopReading | None = None) -> K:
-        """What has to be known, read afresh; checks of queries that went by other names are
+        """All that has to be known, read afresh; checks of queries that went by other names are
         forgotten."""
         known = self._read(self._look, seconds, stop)
         if self._tables is not None:

@@ -127,7 +127,7 @@ class Engine(Protocol):
 
 
 class OfServer:
-    """What engines on servers do alike."""
+    """The part that engines on servers have in common."""
 
     threads = 0
 
