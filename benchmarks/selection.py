@@ -37,9 +37,8 @@ from sqlwright.local.steps.critic import CriticSelection
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.protocols import Context, Run, Step
 from sqlwright.session import Session
-from sqlwright.steps.selection.by_chance import ByChance
 from sqlwright.steps.selection.judges import Independent, MultiSample, Pairwise
-from sqlwright.steps.selection.largest_cluster import LargestCluster
+from sqlwright.steps.selection.unjudged import ByChance, LargestCluster
 from sqlwright.types import State
 
 BASELINE, OURS, ORACLE, CHANCE = "local", "msc-local", "oracle", "by chance"

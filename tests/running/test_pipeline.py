@@ -22,7 +22,7 @@ from sqlwright.running.control_flow import parallel
 from sqlwright.running.pipeline import GRACE, Pipeline
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.reading import is_query
-from sqlwright.steps.selection.first_valid import FirstValid
+from sqlwright.steps.selection.unjudged import FirstValid
 from sqlwright.types import Answer, Basis, Candidate, Note, Question, Refusal, State, ValueMatch
 
 MODELS: Mapping[str, Any] = {}

@@ -43,13 +43,13 @@ STEPS: Mapping[str, str] = {
     "selection.ask_back": "sqlwright.steps.selection.ask_back:AskBack",
     "selection.critic": "sqlwright.local.steps.critic:CriticSelection",
     "selection.evaluate_tests": "sqlwright.steps.selection.evaluate_tests:EvaluateTests",
-    "selection.first_valid": "sqlwright.steps.selection.first_valid:FirstValid",
+    "selection.first_valid": "sqlwright.steps.selection.unjudged:FirstValid",
     "selection.generate_tests": "sqlwright.steps.selection.generate_tests:GenerateTests",
-    "selection.largest_cluster": "sqlwright.steps.selection.largest_cluster:LargestCluster",
+    "selection.largest_cluster": "sqlwright.steps.selection.unjudged:LargestCluster",
     "selection.independent": "sqlwright.steps.selection.judges:Independent",
     "selection.multi_sample": "sqlwright.steps.selection.judges:MultiSample",
     "selection.pairwise": "sqlwright.steps.selection.judges:Pairwise",
-    "selection.by_chance": "sqlwright.steps.selection.by_chance:ByChance",
+    "selection.by_chance": "sqlwright.steps.selection.unjudged:ByChance",
     "selection.ranker": "sqlwright.steps.selection.judges:Ranker",
 }
 

@@ -12,8 +12,8 @@ import pytest
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
 from sqlwright.messages import Missing
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.steps.selection.by_chance import ByChance
 from sqlwright.steps.selection.judges import Ranker
+from sqlwright.steps.selection.unjudged import ByChance
 from sqlwright.types import Basis, State
 from tests.golden import assert_prompt
 from tests.steps.selection.test_unit_tests import (

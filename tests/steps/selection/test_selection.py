@@ -9,7 +9,7 @@ import pytest
 from sqlwright.local.steps.critic import CriticSelection, nearest
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import SchemaView
-from sqlwright.steps.selection.first_valid import FirstValid
+from sqlwright.steps.selection.unjudged import FirstValid
 from sqlwright.types import (
     Account,
     AskedPhrase,

@@ -19,7 +19,7 @@ from sqlwright.schema import SchemaView
 from sqlwright.spending import Budget, Spending
 from sqlwright.steps.selection.evaluate_tests import EvaluateTests
 from sqlwright.steps.selection.generate_tests import GENERAL, GenerateTests
-from sqlwright.steps.selection.largest_cluster import LargestCluster
+from sqlwright.steps.selection.unjudged import LargestCluster
 from sqlwright.types import Basis, Candidate, Question, State, UnitTest
 
 COUNT = "SELECT count(*) FROM customers"
