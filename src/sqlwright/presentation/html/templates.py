@@ -37,7 +37,7 @@ def render(template: str, **values: object) -> str:
 
 
 def part(template: str, macro: str, *values: object) -> Html:
-    """What a macro of a template makes of these values."""
+    """The markup that a macro of a template makes of these values."""
     module = _environment().get_template(template).module
     return Html(str(getattr(module, macro)(*values)).strip())
 
