@@ -46,7 +46,7 @@ RECIPES: Mapping[str, tuple[str, ...]] = {
     "chess-agents": ("samples.count=2", "selection.generate_tests.tests=2"),
     "msc": (),
     "auto": (
-        *(f"tier[{place}].right={right}" for place, right in ((1, 0.96), (2, 0.97), (3, 0.98))),
+        "escalate.sure=1",
         "samples[4].count=1",
         "samples[5].count=1",
         "selection.generate_tests.tests=2",
