@@ -3,7 +3,7 @@
     python benchmarks/entities.py DATA [--part valid] [--most 600] [--minhash] [--misses KIND]
     python benchmarks/entities.py DATA --fit [--most 1500]
 
-`local`'s step (`retrieval.values`) stands beside each form of `retrieval.entities`, over the same
+`local`'s step (`retrieval.values`) stands beside `retrieval.entities`, over the same
 questions of Spider's training databases, as they stand and with one stored value in them
 misremembered as in `value_queries` (another case, one or two wrong letters, a word left out, and so
 on). No language model is asked: keywords are the question's own words (`retrieval.question_words`).
@@ -15,8 +15,8 @@ Junk is what was found and is no text or number of the gold query, in whatever c
 95%: Wilson's for recall, and for differences of junk over 2,000 samples of the questions.
 
 `--fit` prints the same of the databases trained on, for one threshold of meaning after another. The
-threshold of an embedder (`steps/retrieval/phrases/near.py`) is the least at which each form finds
-no more junk than `local`'s step over the questions as asked and over all others.
+threshold of an embedder (`steps/retrieval/phrases/near.py`) is the least at which it finds no
+more junk than `local`'s step over the questions as asked and over all others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,7 @@ from value_queries import KINDS, make_queries
 
 PLAIN = "as asked"
 LOCAL = "local"
-FORMS: tuple[Literal["paper", "code", "v1"], ...] = ("paper", "code", "v1")
+PAPER = "paper"
 SEED = 15
 SAMPLES = 2_000
 
@@ -268,12 +268,11 @@ def report(outcomes: Mapping[str, Mapping[str, Outcome]]) -> None:
 
 
 def fit(bench: Bench) -> None:
-    """Print recall and junk by threshold and form, of questions as asked and of all others."""
+    """Print recall and junk by threshold, of questions as asked and of all others."""
     thresholds = (0.55, 0.6, 0.62, 0.64, 0.66, 0.68, 0.7, 0.72, 0.75, 0.8, 0.9)
     steps: dict[str, Step] = {LOCAL: ValueRetrieval()}
     for least in thresholds:
-        for form in FORMS:
-            steps[f"{least} {form}"] = RetrieveEntities(form=form, least_meaning=least)
+        steps[f"{least}"] = RetrieveEntities(least_meaning=least)
     outcomes = measure(bench, steps)
     for name in steps:
         line = f"{name:10}"
@@ -297,9 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--misses", metavar="KIND", help="list what a kind missed and its junk")
     parser.add_argument("--fit", action="store_true", help="print what thresholds would give")
     options = parser.parse_args(arguments)
-    steps: dict[str, Step] = {LOCAL: ValueRetrieval()}
-    for form in FORMS:
-        steps[form] = RetrieveEntities(form=form)
+    steps: dict[str, Step] = {LOCAL: ValueRetrieval(), PAPER: RetrieveEntities()}
     if options.minhash:
         steps["paper, minhash"] = RetrieveEntities(values="minhash", library="rensa")
     bench = gather(options.data, "fit" if options.fit else options.part, options.most)

@@ -19,7 +19,7 @@ from sqlwright.indexes.descriptions import (
 )
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
-from sqlwright.steps.retrieval.context import RetrieveContext, searches
+from sqlwright.steps.retrieval.context import UNPREPARED, RetrieveContext, searches
 from sqlwright.steps.retrieval.shortlist import Shortlist
 from sqlwright.types import DescriptionMatch, Question, State
 
@@ -76,8 +76,7 @@ def test_a_document_for_every_description_there_is() -> None:
 
 
 def test_the_nearest_descriptions_the_nearest_first() -> None:
-    state = found(step=RetrieveContext(top_k=1, whole=False))
-    (match,) = state.descriptions
+    match = found(step=RetrieveContext(top_k=1)).descriptions[0]
     assert (match.column, match.part) == (ENROLMENT, "description")
     assert 0 < match.score <= 1
 
@@ -101,7 +100,7 @@ def test_question_and_evidence_are_searched_for_with_every_keyword() -> None:
 
 
 def test_evidence_finds_what_the_question_does_not() -> None:
-    step = RetrieveContext(top_k=1, whole=False)
+    step = RetrieveContext(top_k=1)
     state = found("xyz", step, evidence="whether it is a charter", keywords=("w",))
     assert ColumnRef("schools", "chr") in {match.column for match in state.descriptions}
 
@@ -130,12 +129,12 @@ def test_descriptions_are_embedded_once_for_a_schema() -> None:
 
 
 def test_of_many_only_those_that_share_words_are_embedded_at_once() -> None:
-    columns = tuple(Column(f"c{n}", description=f"thing number {n}") for n in range(50))
+    columns = tuple(Column(f"c{n}", description=f"thing number {n}") for n in range(UNPREPARED))
     wide = Schema("x", (Table("t", columns), *SCHEMA.tables))
     embedder = ScriptedEmbedder()
-    state = found(step=RetrieveContext(unprepared=5, top_k=1), schema=wide, embedder=embedder)
+    state = found(step=RetrieveContext(top_k=1), schema=wide, embedder=embedder)
     assert {match.column for match in state.descriptions} == {ENROLMENT}
-    assert len(embedder.embedded) <= 6
+    assert len(embedder.embedded) <= UNPREPARED + 1
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from sqlwright.local.models import load
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.steps.retrieval.column_names import similar_columns
-from sqlwright.steps.retrieval.entities import RetrieveEntities
+from sqlwright.steps.retrieval.entities import LIMIT, RetrieveEntities
 from sqlwright.steps.retrieval.phrases.keyword_pieces import is_formula, looked_up
 from sqlwright.steps.retrieval.phrases.years import years_in
 from sqlwright.types import Question, State, ValueMatch
@@ -63,9 +63,8 @@ def values(state: State) -> set[tuple[ColumnRef, str]]:
     return {(match.column, match.value) for match in state.values}
 
 
-@pytest.mark.parametrize("form", ["paper", "code", "v1"])
-def test_exact_stored_spelling_per_column_whatever_the_case(form: Any) -> None:
-    found = retrieved(["FRESNO COUNTY"], RetrieveEntities(form=form))
+def test_exact_stored_spelling_per_column_whatever_the_case() -> None:
+    found = retrieved(["FRESNO COUNTY"])
     assert (COUNTY, "Fresno County") in values(found)
     assert found.values[0].score == 1.0
     assert found.values[0].row_count == 2
@@ -82,34 +81,12 @@ def test_the_paper_keeps_the_nearest_spelling_of_a_column_and_text() -> None:
     assert values(found) == {(CITY, "late schoolhouse")}
 
 
-def test_the_code_keeps_several_near_ones_of_a_column() -> None:
-    stored = {CITY: ["late schooling", "late schoolhouse"]}
-    step = RetrieveEntities(form="code", least_meaning=0.7, within=0.8)
-    both = {(CITY, "late schooling"), (CITY, "late schoolhouse")}
-    assert values(retrieved(["late schools"], step, stored=stored)) == both
-    strict = replace(step, within=1.0)
-    assert values(retrieved(["late schools"], strict, stored=stored)) == {
-        (CITY, "late schoolhouse")
-    }
-
-
-def test_the_earlier_program_keeps_what_ties_a_columns_best() -> None:
-    stored = {CITY: ["late schooling", "late schoolhouse"]}
-    step = RetrieveEntities(form="v1", least_meaning=0.7)
-    assert values(retrieved(["late schools"], step, stored=stored)) == {(CITY, "late schooling")}
-
-
 def test_meaning_below_its_threshold_is_left_out() -> None:
-    step = RetrieveEntities(least_meaning=1.01, least_short=1.01)
-    assert values(retrieved(["fresnolike"], step)) == set()
-    assert (CITY, "Fresno") in values(retrieved(["fresnolike"], replace(step, least_meaning=0.4)))
-    assert (CITY, "Fresno") in values(retrieved(["fresnolike"], replace(step, least_short=0.4)))
-
-
-def test_letters_below_their_threshold_are_left_out() -> None:
-    step = RetrieveEntities(form="code", least_meaning=0.4, least_short=1.01)
-    assert (CITY, "Fresno") in values(retrieved(["fresnolike"], step))
-    assert not retrieved(["fresnolike"], replace(step, least_edit=0.99)).values
+    step = RetrieveEntities(least_meaning=1.01)
+    stored = {CITY: ["late schooling"]}
+    assert values(retrieved(["late schools"], step, stored=stored)) == set()
+    lower = replace(step, least_meaning=0.4)
+    assert values(retrieved(["late schools"], lower, stored=stored)) == {(CITY, "late schooling")}
 
 
 def test_what_is_equal_is_never_embedded() -> None:
@@ -140,7 +117,8 @@ def test_a_match_knows_where_the_question_has_it() -> None:
 
 
 def test_no_more_than_the_limit() -> None:
-    assert len(retrieved(["fresno county"], RetrieveEntities(limit=1)).values) == 1
+    towns = [f"Town {chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(LIMIT + 5)]
+    assert len(retrieved(towns, stored={CITY: towns}).values) == LIMIT
 
 
 def test_without_keywords_nothing_happens() -> None:
@@ -207,7 +185,6 @@ def spotted(keywords: Sequence[str], text: str = "?", **options: Any) -> set[str
     return {match.value for match in RetrieveEntities(**options)(state, context).values}
 
 
-@pytest.mark.parametrize("form", ["paper", "code", "v1"])
 @pytest.mark.parametrize(
     ("keywords", "value"),
     [
@@ -221,15 +198,12 @@ def spotted(keywords: Sequence[str], text: str = "?", **options: Any) -> set[str
         (["'Austrlaia'"], "Australia"),
     ],
 )
-def test_a_misspelt_value_is_found_by_every_form(
-    form: Any, keywords: list[str], value: str
-) -> None:
-    found = spotted(keywords, form=form)
+def test_a_misspelt_value_is_found(keywords: list[str], value: str) -> None:
+    found = spotted(keywords)
     assert value in found
     assert found <= {value, "France"}
 
 
-@pytest.mark.parametrize("form", ["paper", "code", "v1"])
 @pytest.mark.parametrize(
     ("keywords", "text", "found"),
     [
@@ -248,8 +222,8 @@ def test_a_misspelt_value_is_found_by_every_form(
         (["Town"], "Who lives in Town?", {"Town"}),
     ],
 )
-def test_no_junk(form: Any, keywords: list[str], text: str, found: set[str]) -> None:
-    assert spotted(keywords, text, form=form) == found
+def test_no_junk(keywords: list[str], text: str, found: set[str]) -> None:
+    assert spotted(keywords, text) == found
 
 
 def test_the_parts_of_a_text_that_is_stored_are_not_looked_for() -> None:
@@ -381,9 +355,6 @@ def test_columns_by_a_part_of_their_name(keywords: list[str], columns: list[str]
     view = SchemaView(Schema("x", (Table("people", tuple(map(Column, names))),)))
     found = similar_columns(keywords, view)
     assert [link.column.column for link in found] == columns
-    assert similar_columns(keywords, view, least=0.95) == tuple(
-        link for link in found if link.score > 0.95
-    )
 
 
 def test_of_equally_similar_columns_those_of_a_named_table_then_rare_names_come_first() -> None:
@@ -397,7 +368,6 @@ def test_of_equally_similar_columns_those_of_a_named_table_then_rare_names_come_
 
 def test_hidden_columns_are_not_found() -> None:
     assert not similar_columns(["grade"], SchemaView(SCHEMA).narrowed([CITY]))
-    assert similar_columns(["grades"], SchemaView(SCHEMA), most=0) == ()
 
 
 def test_the_step_finds_columns_too() -> None:

@@ -95,13 +95,10 @@ def outcome(step: Step, workspace: Workspace, asked: list[Asked]) -> tuple[float
     return found / len(asked), others
 
 
-@pytest.mark.parametrize("form", ["paper", "code", "v1"])
 @pytest.mark.parametrize("wrong", [0, 1, 2])
-def test_wrong_letters_lose_no_value_and_add_no_junk(
-    business: Workspace, form: Any, wrong: int
-) -> None:
+def test_wrong_letters_lose_no_value_and_add_no_junk(business: Workspace, wrong: int) -> None:
     asked = asked_of(business, wrong)
-    recall, junk = outcome(RetrieveEntities(form=form), business, asked)
+    recall, junk = outcome(RetrieveEntities(), business, asked)
     beside, more = outcome(ValueRetrieval(), business, asked)
     assert recall >= max(beside, 0.95)
     assert junk <= more

@@ -21,7 +21,7 @@ from sqlwright.recipes.loading import parse_recipe
 from sqlwright.running.combinators import leaves
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.steps.retrieval.extract_keywords import ExtractKeywords
-from sqlwright.steps.retrieval.question_words import QuestionWords, question_words
+from sqlwright.steps.retrieval.question_words import MOST, QuestionWords, question_words
 from sqlwright.types import Question, State
 
 CASES = Path(__file__).parents[2] / "cases" / "keywords"
@@ -88,9 +88,9 @@ def test_a_spent_budget_and_a_cancelled_run_pass_through() -> None:
 
 
 def test_the_keywords_of_all_samples() -> None:
-    step = ExtractKeywords(sampling=Sampling(n=2), most=3)
+    step = ExtractKeywords(sampling=Sampling(n=2))
     found, _ = extracted(lambda asked: json.dumps(["a", f"b{asked.sample}", "c"]), step)
-    assert found.keywords == ("a", "b0", "c")
+    assert found.keywords == ("a", "b0", "c", "b1")
 
 
 def test_nothing_is_asked_without_a_question() -> None:
@@ -123,14 +123,14 @@ def test_words_of_a_question(case: dict[str, Any]) -> None:
     assert len({word.casefold() for word in words}) == len(words)
 
 
-@given(text=st.text(max_size=80), evidence=st.text(max_size=40), most=st.integers(0, 30))
-def test_words_of_anything(text: str, evidence: str, most: int) -> None:
-    words = question_words(Question(text, evidence), most)
-    assert len(words) <= most
+@given(text=st.text(max_size=200), evidence=st.text(max_size=40))
+def test_words_of_anything(text: str, evidence: str) -> None:
+    words = question_words(Question(text, evidence))
+    assert len(words) <= MOST
     assert all(word.strip() for word in words)
 
 
 def test_the_step_without_a_model() -> None:
     workspace: Any = SimpleNamespace(catalog=None)
-    found = QuestionWords(most=5)(state(), Context(workspace, Run()))
-    assert found.keywords == question_words(ASKED, 5)
+    found = QuestionWords()(state(), Context(workspace, Run()))
+    assert found.keywords == question_words(ASKED)

@@ -19,7 +19,7 @@ from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Context, FloatArray, Run, Workspace
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.generation.direct import DirectGeneration
-from sqlwright.steps.retrieval.nearest_values import NearestValues
+from sqlwright.steps.retrieval.nearest_values import UNPREPARED, NearestValues
 from sqlwright.types import Cell, Question, State
 
 HARBOURS = [f"{side} Basin {number}" for side in ("East", "West") for number in range(30)]
@@ -49,19 +49,22 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return berths(tmp_path_factory.mktemp("berths") / "berths.sqlite", HARBOURS)
+
+
+def berths(path: Path, harbours: Sequence[str]) -> Path:
     """A database with one table: two columns of texts, one of numbers."""
-    path: Path = tmp_path_factory.mktemp("berths") / "berths.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE berths (id INTEGER PRIMARY KEY, harbour TEXT,"
                            " length REAL, note TEXT)")  # fmt: skip
         rows = [
             (number, harbour, 100 + number % 7 + 1 / 3, LONG if number % 2 else "fog")
-            for number, harbour in enumerate(HARBOURS)
+            for number, harbour in enumerate(harbours)
         ]
         connection.executemany("INSERT INTO berths VALUES (?, ?, ?, ?)", rows)
         connection.executemany(
             "INSERT INTO berths VALUES (?, ?, ?, ?)",
-            [(100 + number, "Grain Quay", 90.0, "fog") for number in range(12)],
+            [(len(harbours) + number, "Grain Quay", 90.0, "fog") for number in range(12)],
         )
     return path
 
@@ -154,18 +157,22 @@ def test_the_view_bounds_what_is_looked_into(workspace: Workspace) -> None:
 
 
 def test_values_that_do_not_fit_a_question_are_looked_for_by_words_and_that_is_said(
-    workspace: Workspace,
+    tmp_path: Path,
 ) -> None:
-    embedder = ScriptedEmbedder()
-    step = NearestValues(unprepared=20)
+    many = [*HARBOURS, *(f"Pier {number}" for number in range(2 * UNPREPARED))]
+    path = berths(tmp_path / "many.sqlite", many)
+    workspace = open_workspace(str(path), folder=tmp_path / "absent")
+    embedder, step = ScriptedEmbedder(), NearestValues()
     state = found(workspace, step, embedder=embedder)
-    assert "West Basin 23" in values(state)[NAME]
-    assert len(embedder.embedded) < 30
+    assert values(state)[NAME][0].endswith("Basin 23")  # of 2,060 by its words
+    seen = len(embedder.embedded)
+    assert seen < UNPREPARED + 10
     (note,) = state.warnings
-    assert "of 63 stored values" in note.text
+    assert "stored values" in note.text
     again = found(workspace, step, embedder=embedder)
     assert values(again) == values(state)
-    assert len(embedder.embedded) < 31  # the question alone
+    assert len(embedder.embedded) == seen + 1  # the question alone
+    workspace.database.close()
 
 
 def test_what_is_prepared_is_not_embedded_again(path: Path, tmp_path: Path) -> None:
@@ -177,7 +184,7 @@ def test_what_is_prepared_is_not_embedded_again(path: Path, tmp_path: Path) -> N
     text = "Which berths are at the grain quay?"
     for workspace in (opened, some):
         model.embedded.clear()
-        state = found(workspace, NearestValues(unprepared=0), text, embedder=model)
+        state = found(workspace, NearestValues(), text, embedder=model)
         assert values(state)[NAME][0] == "Grain Quay"
         assert not {"Grain Quay", *HARBOURS} & set(model.embedded)
         assert state.warnings == ()
@@ -196,7 +203,7 @@ def test_a_cancelled_question_ends(workspace: Workspace) -> None:
         found(workspace, run=run, embedder=Cancels())
 
 
-@pytest.mark.parametrize("option", ["per_column", "characters", "most_values", "columns"])
-def test_an_option_out_of_range_is_refused(option: str) -> None:
+@pytest.mark.parametrize("option", ["per_column", "characters", "most_values"])
+def test_an_option_out_of_range_is_refused(option: Any) -> None:
     with pytest.raises(ValueError, match=f"{option} must be at least 1, not 0"):
         NearestValues(**{option: 0})

@@ -14,6 +14,7 @@ from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.steps.retrieval.other_forms.within import held_within
 from sqlwright.steps.retrieval.values import (
+    LIMIT,
     OTHER_FORM,
     SAME,
     ValueRetrieval,
@@ -203,8 +204,11 @@ def test_another_form_scores_below_equality(coded: DiskValueIndex) -> None:
 
 def test_limits(index: DiskValueIndex) -> None:
     text = "New York, London, Newark, Köln, Smith, James, 2014, 2015"
-    assert len(retrieve_values(Question(text), index, limit=3)) == 3
     assert len(values(index, text)) >= 8
+    towns = [f"Town {chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(LIMIT + 5)]
+    held = ColumnValues(ColumnRef("t", "town"), [(town, 1) for town in towns])
+    asked = Question(", ".join(map(repr, towns)))
+    assert len(retrieve_values(asked, memory_value_index([held]))) == LIMIT
 
 
 def test_quoted_text_is_one_phrase() -> None:

@@ -18,6 +18,10 @@ from sqlwright.types import ColumnLink
 
 SHORTEST = 3
 """Letters of a name below which only equality counts."""
+LEAST = 0.9
+"""Least similarity of a name."""
+MOST = 20
+"""Most columns found."""
 PART = 0.9
 """Similarity of a keyword and a name that has all its words among others; chosen: that of names
 one letter in ten apart."""
@@ -25,10 +29,8 @@ _EVERYWHERE = FUNCTION_WORDS | {*KEY_WORDS, *NAMING_WORDS}
 """Words that too many names have as a part."""
 
 
-def similar_columns(
-    keywords: Sequence[str], view: SchemaView, *, least: float = 0.9, most: int = 20
-) -> tuple[ColumnLink, ...]:
-    """Visible columns with a name, or a label of the documentation, at least `least` alike.
+def similar_columns(keywords: Sequence[str], view: SchemaView) -> tuple[ColumnLink, ...]:
+    """Visible columns with a name, or a label of the documentation, at least `LEAST` alike.
 
     As the published code of CHESS has it: case, blanks, underscores and plurals aside, each keyword
     is compared as a whole and by its words, what stands left of a `=` and in parentheses. Besides,
@@ -50,7 +52,7 @@ def similar_columns(
     if not wanted or not names:
         return ()
     ordered, stored = sorted(wanted), list(names)
-    alike = cdist(ordered, stored, scorer=fuzz.ratio, score_cutoff=100 * least, dtype=np.float32)
+    alike = cdist(ordered, stored, scorer=fuzz.ratio, score_cutoff=100 * LEAST, dtype=np.float32)
     best: dict[ColumnRef, tuple[float, int]] = {}
     for row, at in zip(*np.nonzero(alike), strict=True):
         score = float(alike[row, at]) / 100
@@ -59,7 +61,7 @@ def similar_columns(
         for ref in names[stored[at]]:
             best[ref] = max(best.get(ref, (0.0, 0)), (score, -len(names[stored[at]])))
     for words in sought:
-        if least <= PART and not _EVERYWHERE.issuperset(words):
+        if not _EVERYWHERE.issuperset(words):
             for name in set.intersection(*(parts.get(word, set()) for word in words)):
                 for ref in names[name]:
                     best[ref] = max(best.get(ref, (0.0, 0)), (PART, -len(names[name])))
@@ -70,7 +72,7 @@ def similar_columns(
         score, rarity = best[ref]
         return -score, not tables[ref.table], -rarity, position[ref]
 
-    return tuple(ColumnLink(ref, round(best[ref][0], 4)) for ref in sorted(best, key=rank)[:most])
+    return tuple(ColumnLink(ref, round(best[ref][0], 4)) for ref in sorted(best, key=rank)[:MOST])
 
 
 def _names(keywords: Iterable[str]) -> Iterator[str]:

@@ -6,38 +6,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from sqlwright.indexes.descriptions import EXACT, DescriptionIndex
+from sqlwright.indexes.descriptions import DescriptionIndex
 from sqlwright.protocols import Context, FloatArray, Step
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.described import DescribedSchemas, SchemaDescriptions
 from sqlwright.types import DescriptionMatch, Question, State
 
 NAME = "retrieval.context"
+KEYWORDS = 16
+"""Most keywords searched for."""
+UNPREPARED = 400
+"""Most documents embedded for one question where nothing is prepared."""
 
 
 @dataclass(frozen=True)
 class RetrieveContext(Step):
     """CHESS section 3.1, retrieve_context, and appendix A.2.
 
-    For each keyword the documents nearest to "question keyword" and "evidence keyword". Does
-    nothing where a database has no descriptions, or without a question.
+    For each keyword the documents nearest to "question keyword" and "evidence keyword". Of a
+    column of which one description is found all are taken, as by the published code. Does nothing
+    where a database has no descriptions, or without a question.
 
     What was prepared with the same embedder is searched whole. Otherwise descriptions are embedded
-    when they are first needed and kept; of more than `unprepared` those that share most words with
+    when they are first needed and kept; of more than `UNPREPARED` those that share most words with
     the question.
     """
 
     top_k: int = 5
     """Documents per search."""
-    whole: bool = True
-    """Take everything that describes a column of which one description was found, as the published
-    code does (the paper leaves it open), or only what was found."""
-    keywords: int = 16
-    """Most keywords searched for."""
-    unprepared: int = 400
-    """Most documents embedded for one question where nothing is prepared."""
-    exact: int = EXACT
-    """Documents up to which search is exact; with more the extra `ann` is used if installed."""
 
     _shelf: DescribedSchemas = field(
         default_factory=DescribedSchemas, init=False, repr=False, compare=False, hash=False
@@ -62,7 +58,7 @@ class RetrieveContext(Step):
 
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
-        queries = searches(state.question, state.keywords[: self.keywords])
+        queries = searches(state.question, state.keywords[:KEYWORDS])
         known = self._shelf.of(context.workspace.schema)
         if not queries or not known.documents:
             return state
@@ -75,8 +71,7 @@ class RetrieveContext(Step):
                 if key not in best or match.score > best[key].score:
                     best[key] = match
         found = list(best.values())
-        if self.whole:
-            found += known.others(found)
+        found += known.others(found)
         visible = set(state.view.visible)
         found = [match for match in found if match.column in visible]
         found.sort(key=lambda match: (-match.score, str(match.column), match.part))
@@ -93,9 +88,9 @@ class RetrieveContext(Step):
         """The index and the queries' vectors."""
         stored = context.workspace.descriptions
         embedder = context.embedder
-        index = known.prepared(stored, embedder, self.exact)
+        index = known.prepared(stored, embedder)
         if index is None:
-            index = known.some(words, embedder, self.unprepared, context.run)
+            index = known.some(words, embedder, UNPREPARED, context.run)
         return index, embedder.embed(queries)
 
 

@@ -33,7 +33,7 @@ class SchemaDescriptions:
         self._lock = threading.Lock()
 
     def prepared(
-        self, stored: KeptDescriptions | None, embedder: Embedder, exact: int
+        self, stored: KeptDescriptions | None, embedder: Embedder
     ) -> DescriptionIndex | None:
         """The whole index, where one was prepared for these documents with this embedder."""
         if stored is None:
@@ -43,7 +43,7 @@ class SchemaDescriptions:
                 vectors = stored.load(embedder)
                 fits = vectors is not None and len(vectors) == len(self.documents)
                 index = (
-                    DescriptionIndex(self.documents, vectors, exact=exact)
+                    DescriptionIndex(self.documents, vectors)
                     if fits and vectors is not None
                     else None
                 )

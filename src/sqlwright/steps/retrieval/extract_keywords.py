@@ -17,6 +17,8 @@ from sqlwright.types import State
 NAME = "retrieval.extract_keywords"
 LONGEST = 200
 """Characters of a keyword; what is longer is no keyword."""
+MOST = 30
+"""Most keywords kept."""
 REPLY = {
     "type": "object",
     "properties": {"keywords": {"type": "array", "items": {"type": "string"}}},
@@ -33,8 +35,6 @@ class ExtractKeywords(PromptStep):
     the question are taken instead, with a warning.
     """
 
-    most: int = 30
-    """Most keywords kept."""
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2))
     """The published configuration has temperature 0.2; the paper doesn't say."""
     prompt: str = "retrieval/extract_keywords"
@@ -62,7 +62,7 @@ class ExtractKeywords(PromptStep):
             noted = state.warn("model", warning, error)
             return noted.evolve(keywords=question_words(state.question))
         found = dict.fromkeys(word for reply in replies if reply for word in reply)
-        return state.evolve(keywords=tuple(found)[: self.most])
+        return state.evolve(keywords=tuple(found)[:MOST])
 
 
 def _keywords(text: str) -> tuple[str, ...]:

@@ -14,6 +14,11 @@ from sqlwright.steps.retrieval.value_vectors import Found, Listing, ValueVectors
 from sqlwright.types import Cell, ColumnExamples, State
 
 NAME = "retrieval.nearest_values"
+UNPREPARED = 1_000
+"""Most values embedded for one question where they aren't prepared."""
+COLUMNS = 400
+"""Most columns that are looked into, those of the first tables; others keep the examples that they
+have without this step."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class NearestValues(Step):
 
     Deviations: the values compared are the most frequent of a column, not its first; a value is cut
     where it is longer than `characters`, and only then marked as cut. What `sqlwright prepare
-    --vectors` has embedded is compared whole; of the rest at most `unprepared` values are embedded
+    --vectors` has embedded is compared whole; of the rest at most `UNPREPARED` values are embedded
     for a question, each column having its share.
     """
 
@@ -41,11 +46,6 @@ class NearestValues(Step):
     """Values of a column that are compared."""
     most_characters: int = MOST_CHARACTERS
     """Characters of a value that are embedded."""
-    unprepared: int = 1_000
-    """Most values embedded for one question where they aren't prepared."""
-    columns: int = 400
-    """Most columns that are looked into, those of the first tables; others keep the examples that
-    they have without this step."""
 
     _vectors: ValueVectors = field(
         default_factory=ValueVectors, init=False, repr=False, compare=False, hash=False
@@ -60,11 +60,9 @@ class NearestValues(Step):
     writes: ClassVar[frozenset[str]] = frozenset({"examples"})
 
     def __post_init__(self) -> None:
-        for name in ("per_column", "characters", "most_values", "most_characters", "columns"):
+        for name in ("per_column", "characters", "most_values", "most_characters"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if self.unprepared < 0:
-            raise ValueError(f"unprepared must not be negative, not {self.unprepared}")
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -77,7 +75,7 @@ class NearestValues(Step):
             return state
         catalog = context.workspace.catalog
         shown = None if catalog is None else catalog.steady or catalog
-        columns = [ref for ref in state.view.visible if _is_told(ref, shown)][: self.columns]
+        columns = [ref for ref in state.view.visible if _is_told(ref, shown)][:COLUMNS]
         texts = [ref for ref in columns if _holds_texts(ref, shown)]
         found = self._nearest(state, texts, context)
         if found.compared < found.of:
@@ -102,7 +100,7 @@ class NearestValues(Step):
             return Found({}, 0, 0)
         asked = "\n".join(filter(None, (state.question.text, state.question.evidence)))
         wanted = Wanted(
-            asked, self.per_column, columns, self.most_values, self.most_characters, self.unprepared
+            asked, self.per_column, columns, self.most_values, self.most_characters, UNPREPARED
         )
         return self._vectors.nearest(wanted, listing, context.embedder, context.run)
 

@@ -13,6 +13,8 @@ from sqlwright.types import Question, State
 
 LONGEST = 4
 """Words of a phrase, quoted text and names apart."""
+MOST = 24
+"""Most keywords."""
 LONGEST_NAME = 6
 """Words of a name."""
 
@@ -24,7 +26,7 @@ _IDENTIFIER = re.compile(r"\b[^\W_]+(?:_[^\W_]+)+\b")
 _MARKS = frozenset("'\"`();=<>?!:")
 
 
-def question_words(question: Question, most: int = 24) -> tuple[str, ...]:
+def question_words(question: Question) -> tuple[str, ...]:
     """Phrases of the question and its evidence, those first that are surest to mean something:
     quoted text, comparisons, capitalised names, runs of content words, then single words."""
     ranked: list[tuple[int, int, str]] = []
@@ -34,7 +36,7 @@ def question_words(question: Question, most: int = 24) -> tuple[str, ...]:
         ]
     ordered = [phrase for _, _, phrase in sorted(ranked)]
     distinct = {phrase.casefold(): phrase for phrase in reversed(ordered)}
-    return tuple(reversed(distinct.values()))[:most]
+    return tuple(reversed(distinct.values()))[:MOST]
 
 
 def _ranked(text: str) -> list[tuple[int, int, str]]:
@@ -96,11 +98,8 @@ def _longest(phrases: Iterable[Phrase]) -> Iterator[Phrase]:
 class QuestionWords(Step):
     """The step: `question_words` as keywords. Does nothing without a question."""
 
-    most: int = 24
-    """Most keywords."""
-
     reads: ClassVar[frozenset[str]] = frozenset({"question"})
     writes: ClassVar[frozenset[str]] = frozenset({"keywords"})
 
     def __call__(self, state: State, context: Context) -> State:
-        return state.evolve(keywords=question_words(state.question, self.most))
+        return state.evolve(keywords=question_words(state.question))

@@ -39,6 +39,12 @@ most; chosen."""
 OTHER_FORM = 0.97
 """Similarity given to a value that is another form of a phrase; chosen: just below
 `SAME`."""
+THRESHOLD, QUOTED_THRESHOLD = 0.82, 0.6
+"""Least similarity of a match, and where the phrase stands in quotes."""
+LIMIT, PER_PHRASE, PER_COLUMN = 40, 10, 3
+"""Most matches kept, of one phrase, and of one phrase in one column."""
+LONGEST = 6
+"""Most words of a phrase."""
 _WIDE = 64
 """Matches looked up for a short form, which many columns may hold; chosen."""
 _ENDINGS = frozenset(
@@ -73,7 +79,7 @@ class Phrase:
         return self.text[:1].isupper()
 
 
-def phrases_of(text: str, longest: int = 6) -> list[Phrase]:
+def phrases_of(text: str, longest: int = LONGEST) -> list[Phrase]:
     """Quoted pieces as a whole, then every run of up to `longest` words worth looking up."""
     found: dict[tuple[int, int], Phrase] = {}
     for match in _QUOTED.finditer(text):
@@ -120,38 +126,28 @@ def _possessive(text: str, word: tuple[int, int]) -> bool:
 
 
 def retrieve_values(
-    question: Question,
-    index: ValueIndex,
-    *,
-    limit: int = 40,
-    per_phrase: int = 10,
-    per_column: int = 3,
-    threshold: float = 0.82,
-    quoted_threshold: float = 0.6,
-    longest: int = 6,
-    schema: Schema | None = None,
+    question: Question, index: ValueIndex, schema: Schema | None = None
 ) -> tuple[ValueMatch, ...]:
     """Stored values that phrases of the question resemble, best first, each value once a column.
 
-    A phrase must be at least `threshold` alike (`quoted_threshold` when it stands in quotes), or
+    A phrase must be at least THRESHOLD alike (QUOTED_THRESHOLD when it stands in quotes), or
     another form of the value (`other_forms`), which then scores OTHER_FORM.
     Of overlapping phrases, the longer one that equals a stored value beats the shorter ones. With
     the schema values count, too, that a phrase is a part of.
     """
-    phrases = phrases_of(question.text, longest)
+    phrases = phrases_of(question.text)
     if not phrases:
         return ()
     results = index.search_many(
-        [phrase.text for phrase in phrases], per_phrase, per_column=per_column
+        [phrase.text for phrase in phrases], PER_PHRASE, per_column=PER_COLUMN
     )
     hits: list[tuple[Phrase, ValueMatch]] = []
     for phrase, matches in zip(phrases, results, strict=True):
-        least = quoted_threshold if phrase.quoted else threshold
         year = is_year(question.text, phrase)
         hits += [
             (phrase, match)
             for match in matches
-            if plausible(phrase, match, least) and not (year and CODES.search(match.column.column))
+            if plausible(phrase, match) and not (year and CODES.search(match.column.column))
         ]
     hits += by_other_forms(phrases, index, hits)
     hits = _undisputed(hits)
@@ -161,7 +157,7 @@ def retrieve_values(
         spelt = [one.span for one, _ in hits]
         parts = held_within(given, nearest, spelt, question.text, schema)
         hits += [(Phrase(one.phrase, one.span or (0, 0)), one) for one in parts]
-    return _distinct(hits)[:limit]
+    return _distinct(hits)[:LIMIT]
 
 
 def is_year(text: str, phrase: Phrase) -> bool:
@@ -171,7 +167,7 @@ def is_year(text: str, phrase: Phrase) -> bool:
     return bool(BEFORE_YEAR.search(text[: phrase.span[0]]))
 
 
-def plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
+def plausible(phrase: Phrase, match: ValueMatch) -> bool:
     """True if a match is near enough, by rules that differ with how the phrase is written."""
     value = match.value.strip()
     if match.score >= SAME:
@@ -183,14 +179,14 @@ def plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
     if len(value) <= 2 or phrase.text.isdigit():
         return False
     if phrase.quoted:
-        return match.score >= threshold
+        return match.score >= QUOTED_THRESHOLD
     word, other = phrase.text.casefold(), value.casefold()
     if " " not in word and " " not in other and _inflected(word, other):
         return True
     if " " not in word and not phrase.capitalised:
         # Short everyday words are one letter away from far too many names to count as misspelt.
         return " " not in other and OSA.normalized_similarity(word, other) >= LIKE
-    return match.score >= threshold or fuzz.ratio(word, other) >= 100 * LIKE
+    return match.score >= THRESHOLD or fuzz.ratio(word, other) >= 100 * LIKE
 
 
 def by_other_forms(
@@ -298,19 +294,6 @@ class ValueRetrieval(Step):
     """The step: `retrieve_values` over the workspace's index, and codes by what their columns'
     descriptions say of them."""
 
-    limit: int = 40
-    """Most matches kept."""
-    per_phrase: int = 10
-    """Most matches of one phrase."""
-    per_column: int = 3
-    """Most matches of one phrase in one column."""
-    threshold: float = 0.82
-    """Least similarity of a match."""
-    quoted_threshold: float = 0.6
-    """Least similarity when the phrase stands in quotes."""
-    longest: int = 6
-    """Most words of a phrase."""
-
     _meanings: DerivedIndexes[Schema, Meanings] = field(
         default_factory=DerivedIndexes, init=False, repr=False, compare=False, hash=False
     )
@@ -321,17 +304,7 @@ class ValueRetrieval(Step):
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
         workspace = context.workspace
-        found = retrieve_values(
-            state.question,
-            workspace.values,
-            limit=self.limit,
-            per_phrase=self.per_phrase,
-            per_column=self.per_column,
-            threshold=self.threshold,
-            quoted_threshold=self.quoted_threshold,
-            longest=self.longest,
-            schema=workspace.schema,
-        )
+        found = retrieve_values(state.question, workspace.values, workspace.schema)
         meanings = self._meanings.of(workspace.schema, meanings_of)
         known = {(match.column, match.value) for match in found}
         coded = [
@@ -339,4 +312,4 @@ class ValueRetrieval(Step):
             for match in coded_values(state.question.text, meanings, workspace, OTHER_FORM)
             if (match.column, match.value) not in known
         ]
-        return state.evolve(values=tuple(sorted((*found, *coded), key=_rank)[: self.limit]))
+        return state.evolve(values=tuple(sorted((*found, *coded), key=_rank)[:LIMIT]))

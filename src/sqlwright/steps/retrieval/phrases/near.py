@@ -105,14 +105,14 @@ def is_misspelt(text: str, value: str) -> bool:
     return OSA.distance(written, stored, score_cutoff=most) <= most
 
 
-def is_spelled(near: Near, *, threshold: float = 0.82, quoted: float = 0.6) -> bool:
+def is_spelled(near: Near) -> bool:
     """True if the letters alone say that the value is meant."""
     phrase, match = near.phrase, near.match
     if near.edit == OTHER_FORM or not _LETTER.search(phrase.text):
         return True
     if is_misspelt(phrase.text, match.value):
         return True
-    return plausible(phrase, match, quoted if phrase.quoted else threshold)
+    return plausible(phrase, match)
 
 
 def may_match(near: Near, question: Question, names: frozenset[Name] = frozenset()) -> bool:
