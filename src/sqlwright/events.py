@@ -131,7 +131,7 @@ class StepStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class StepEnded(Event):
-    """A step ended well."""
+    """A step ended; where an error ended it, it changed nothing."""
 
     kind: ClassVar[str] = "step"
 

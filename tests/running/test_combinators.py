@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from sqlwright.errors import BudgetSpent, Cancelled, ConfigError
+from sqlwright.errors import BudgetSpent, Cancelled, ConfigError, ModelFailed, SqlwrightError
 from sqlwright.events import Event, StepEnded, StepStarted
 from sqlwright.protocols import Context, Run, Step, Workspace
 from sqlwright.running.combinators import leaves, sequence
@@ -149,6 +149,17 @@ def test_a_step_that_the_budget_ends_reports_its_end_too() -> None:
     after = sequence(Does(spends))(START, context(Run(events=events)))
     assert [type(event) for event in events.seen] == [StepStarted, StepEnded]
     assert [note.kind for note in after.warnings] == ["budget"]
+
+
+@pytest.mark.parametrize("error", [Cancelled("out of time"), ModelFailed("no reply")])
+def test_a_step_that_an_error_ends_reports_its_end_too(error: SqlwrightError) -> None:
+    def fails(state: State) -> State:
+        raise error
+
+    events = Events()
+    with pytest.raises(type(error)):
+        sequence(Does(fails))(START, context(Run(events=events)))
+    assert [type(event) for event in events.seen] == [StepStarted, StepEnded]
 
 
 def test_a_cancelled_run_begins_no_further_step() -> None:

@@ -243,28 +243,6 @@ class Calibrates(Protocol):
         ...
 
 
-class PricedTokens(Protocol):
-    """The price of a model's tokens. Implementation: `llm.prices.Price`."""
-
-    def cost(self, prompt_tokens: int, reply_tokens: int) -> float:
-        """US dollars of one request."""
-        ...
-
-
-@runtime_checkable
-class TellsPrice(Protocol):
-    """A language model whose price may be known. Implementation: `llm.gate.GatedModel`."""
-
-    @property
-    def price(self) -> PricedTokens | None: ...
-
-
-def expected_cost(model: LanguageModel, prompt_tokens: int, reply_tokens: int) -> float | None:
-    """US dollars that so many tokens of a model cost; None where its price isn't known."""
-    price = model.price if isinstance(model, TellsPrice) else None
-    return None if price is None else price.cost(prompt_tokens, reply_tokens)
-
-
 Model = Linker | Parser | Critic | Calibrates | Embedder | LanguageModel
 """Whatever stands under a role or a name."""
 ModelsByRole = Mapping[str, Model]

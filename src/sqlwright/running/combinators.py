@@ -80,13 +80,14 @@ class NamedStep(Step):
             return self._without(state, context)
         run.events(StepStarted(self.name, state.sample))
         started = run.clock()
+        after, spent = state, False
         try:
             after = self.step(state, context)
         except BudgetSpent:
-            run.events(StepEnded(self.name, run.clock() - started, state, state))
-            return self._without(state, context)
-        run.events(StepEnded(self.name, run.clock() - started, state, after))
-        return after
+            spent = True
+        finally:
+            run.events(StepEnded(self.name, run.clock() - started, state, after))
+        return self._without(state, context) if spent else after
 
     def _affordable(self, state: State, context: Context) -> bool:
         """True if the budget has the calls that the step needs."""

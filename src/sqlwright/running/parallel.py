@@ -93,7 +93,8 @@ class _Buffer:
         if isinstance(event, StepStarted):
             self._sink(BranchStepStarted(event.step, event.sample))
         elif isinstance(event, StepEnded):
-            self.state = event.after
+            if event.after is not event.before:  # else its branches may have got further
+                self.state = event.after
         elif isinstance(event, StateReached):
             self.state = event.state
         self._kept.append(event)

@@ -109,7 +109,8 @@ class _Progress:
             if isinstance(event, StateReached):
                 self.state = event.state
             elif isinstance(event, StepEnded):
-                self.state = event.after
+                if event.after is not event.before:  # else its branches may have got further
+                    self.state = event.after
                 self.times.append(StepTime(event.step, event.seconds))
         self.sink(event)
 
