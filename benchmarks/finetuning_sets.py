@@ -34,8 +34,7 @@ from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.datasets.registry import load_dataset
 from sqlwright.lab.datasets.selection import Selection
 from sqlwright.lab.finetuning.building.build import build
-from sqlwright.lab.finetuning.building.fingerprints import fingerprints
-from sqlwright.lab.finetuning.building.leakage import WAYS, find_leakage
+from sqlwright.lab.finetuning.building.leakage import WAYS, find_leakage, fingerprints
 from sqlwright.lab.finetuning.building.plan import BuildPlan, Source
 from sqlwright.lab.finetuning.building.set_folder import RECORD, SetFolder
 from sqlwright.lab.finetuning.example import TrainingExample

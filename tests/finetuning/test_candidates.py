@@ -18,10 +18,11 @@ from sqlwright import api
 from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.datasets.spider import HELD_BACK, load_split
-from sqlwright.lab.finetuning.candidates.folds import fold_of, outside
 from sqlwright.lab.finetuning.candidates.generators import (
     EMBEDDED,
     embedded_databases,
+    fold_of,
+    outside,
     trained_databases,
 )
 from sqlwright.lab.finetuning.candidates.reading import read_candidates

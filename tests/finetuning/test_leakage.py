@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import DatasetError
-from sqlwright.lab.finetuning.building.fingerprints import fingerprints
-from sqlwright.lab.finetuning.building.leakage import find_leakage, refuse_leakage
-from sqlwright.lab.finetuning.building.setting_apart import set_apart
+from sqlwright.lab.finetuning.building.leakage import (
+    find_leakage,
+    fingerprints,
+    refuse_leakage,
+    set_apart,
+)
 from tests.finetuning.built import QUESTIONS, changed, data_set, made, plan_of
 
 OTHER = {"Are there desks?": "SELECT 1"}

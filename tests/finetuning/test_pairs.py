@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwright.lab.finetuning.example import TrainingExample, Turn
-from sqlwright.lab.finetuning.preferences.pairs import Pairs, paired
+from sqlwright.lab.finetuning.trainer.pairs import Pairs, paired
 
 
 def example(name: str, right: str, *wrong: str, role: str = "generator") -> TrainingExample:

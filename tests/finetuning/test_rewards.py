@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.lab.datasets.example import Dataset, Example, Expected
-from sqlwright.lab.finetuning.preferences.rewards import (
+from sqlwright.lab.finetuning.trainer.rewards import (
     COMPILES,
     NOTHING,
     OPEN_DATABASES,

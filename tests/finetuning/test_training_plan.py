@@ -9,8 +9,7 @@ import pytest
 
 from sqlwright.cli.commands.finetune.checks import SPARE, run_bytes
 from sqlwright.errors import ConfigError, UserError
-from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
-from sqlwright.lab.finetuning.trainer.presets import PRESETS, find_preset
+from sqlwright.lab.finetuning.trainer.plan import PRESETS, Settings, TrainingPlan, find_preset
 
 
 def a_plan(**changed: Any) -> TrainingPlan:

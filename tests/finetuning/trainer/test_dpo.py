@@ -13,7 +13,7 @@ import pytest
 from sqlwright.errors import Cancelled, ConfigError
 from sqlwright.lab.finetuning.example import TrainingExample
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
-from sqlwright.lab.finetuning.trainer.running.record import RunFolder
+from sqlwright.lab.finetuning.trainer.record import RunFolder
 from sqlwright.lab.finetuning.trainer.train import train
 from tests.finetuning.trainer.marks import NEEDS
 from tests.finetuning.trainer.sets import SETTINGS, SPREAD, a_plan, examples, save_set
@@ -97,7 +97,7 @@ def test_the_tokens_are_those_of_inference(folder: Path) -> None:
     """The very batches that it reads: the prompt that inference gives, the reply, its end."""
     from sqlwright.lab.finetuning.building.set_folder import SetFolder
     from sqlwright.lab.finetuning.trainer.loading import load, quiet, with_lora
-    from sqlwright.lab.finetuning.trainer.preference import Preference
+    from sqlwright.lab.finetuning.trainer.objectives import Preference
     from sqlwright.lab.finetuning.trainer.running.computing import computing_of
     from sqlwright.lab.finetuning.trainer.running.training import Work
     from sqlwright.llm.endpoint import Call

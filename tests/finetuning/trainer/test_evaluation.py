@@ -11,8 +11,7 @@ import pytest
 from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.lab.finetuning.building.set_folder import SourceRecord
 from sqlwright.lab.finetuning.example import TrainingExample
-from sqlwright.lab.finetuning.trainer.evaluation.judging import ExecutionJudge
-from sqlwright.lab.finetuning.trainer.evaluation.measures import drawn, measure_of
+from sqlwright.lab.finetuning.trainer.evaluation import ExecutionJudge, drawn, measure_of
 from sqlwright.lab.finetuning.trainer.train import train
 from tests.finetuning.trainer.marks import NEEDS
 from tests.finetuning.trainer.sets import SETTINGS, a_plan, examples, query, save_set

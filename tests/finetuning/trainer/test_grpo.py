@@ -14,9 +14,8 @@ import pytest
 from sqlwright.errors import Cancelled, ConfigError, DatasetError
 from sqlwright.lab.finetuning.building.set_folder import SourceRecord
 from sqlwright.lab.finetuning.example import TrainingExample, Turn
-from sqlwright.lab.finetuning.preferences.options import RewardOptions
-from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
-from sqlwright.lab.finetuning.trainer.running.record import RunFolder
+from sqlwright.lab.finetuning.trainer.plan import RewardOptions, Settings, TrainingPlan
+from sqlwright.lab.finetuning.trainer.record import RunFolder
 from sqlwright.lab.finetuning.trainer.train import train
 from tests.evaluation.sets import spider_set
 from tests.finetuning.trainer.marks import NEEDS
@@ -134,7 +133,7 @@ def test_the_prompts_are_those_of_inference(folder: Path) -> None:
     """What the model reads first in a step, whatever stands before it in its row."""
     from sqlwright.lab.finetuning.building.set_folder import SetFolder
     from sqlwright.lab.finetuning.trainer.loading import load, quiet, with_lora
-    from sqlwright.lab.finetuning.trainer.rewarded import Rewarded
+    from sqlwright.lab.finetuning.trainer.objectives import Rewarded
     from sqlwright.lab.finetuning.trainer.running.computing import computing_of
     from sqlwright.lab.finetuning.trainer.running.training import Work
     from sqlwright.llm.endpoint import Call

@@ -13,7 +13,7 @@ from sqlwright.errors import ConfigError
 from sqlwright.lab.finetuning.trainer.loading import load
 from sqlwright.lab.finetuning.trainer.merging import merge
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
-from sqlwright.lab.finetuning.trainer.running.record import RunFolder
+from sqlwright.lab.finetuning.trainer.record import RunFolder
 from sqlwright.lab.finetuning.trainer.train import train
 from sqlwright.llm.endpoint import Call
 from tests.finetuning.trainer.marks import NEEDS

@@ -20,7 +20,7 @@ import pytest
 from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.lab.finetuning.trainer.loading import load
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
-from sqlwright.lab.finetuning.trainer.running.record import RunFolder
+from sqlwright.lab.finetuning.trainer.record import RunFolder
 from sqlwright.lab.finetuning.trainer.train import train
 from sqlwright.llm.endpoint import Call
 from tests.finetuning.trainer.marks import NEEDS

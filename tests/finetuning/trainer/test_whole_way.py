@@ -20,11 +20,9 @@ from sqlwright.lab.finetuning.building.build import BuildPlan, Source, build
 from sqlwright.lab.finetuning.building.set_folder import SetFolder
 from sqlwright.lab.finetuning.candidates.reading import CandidateSets, read_candidates
 from sqlwright.lab.finetuning.example import TrainingExample, Turn
-from sqlwright.lab.finetuning.lesson import Lesson
-from sqlwright.lab.finetuning.roles.options import with_options
-from sqlwright.lab.finetuning.roles.registry import find_role
+from sqlwright.lab.finetuning.lesson import Lesson, Says, Taught
+from sqlwright.lab.finetuning.roles.registry import find_role, with_options
 from sqlwright.lab.finetuning.roles.role import Asked
-from sqlwright.lab.finetuning.teacher import Says, Taught
 from sqlwright.lab.finetuning.trainer.merging import merge
 from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
 from sqlwright.lab.finetuning.trainer.train import train

@@ -25,10 +25,14 @@ from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.finetuning.building.build import build
 from sqlwright.lab.finetuning.building.plan import BuildPlan, Source
 from sqlwright.lab.finetuning.building.set_folder import SetFolder
-from sqlwright.lab.finetuning.preferences.options import PairOptions, RewardOptions
 from sqlwright.lab.finetuning.roles.registry import find_role
-from sqlwright.lab.finetuning.trainer.plan import Settings, TrainingPlan
-from sqlwright.lab.finetuning.trainer.presets import find_preset
+from sqlwright.lab.finetuning.trainer.plan import (
+    PairOptions,
+    RewardOptions,
+    Settings,
+    TrainingPlan,
+    find_preset,
+)
 from sqlwright.presentation.answer import to_json
 from sqlwright.presentation.numbers import counted
 

@@ -18,8 +18,12 @@ from sqlwright.lab.datasets.reading import file_digest
 from sqlwright.lab.evaluation.files import locked
 from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
-from sqlwright.lab.finetuning.building.fingerprints import Fingerprint, fingerprints
-from sqlwright.lab.finetuning.building.leakage import refuse_leakage
+from sqlwright.lab.finetuning.building.leakage import (
+    Fingerprint,
+    fingerprints,
+    refuse_leakage,
+    set_apart,
+)
 from sqlwright.lab.finetuning.building.parts import Job, Parts
 from sqlwright.lab.finetuning.building.plan import BuildPlan, Source, plan_digest
 from sqlwright.lab.finetuning.building.set_folder import (
@@ -33,13 +37,11 @@ from sqlwright.lab.finetuning.building.set_folder import (
     read_record,
     write_record,
 )
-from sqlwright.lab.finetuning.building.setting_apart import set_apart
 from sqlwright.lab.finetuning.building.statistics import statistics
 from sqlwright.lab.finetuning.candidates.reading import CandidateSets, read_candidates
 from sqlwright.lab.finetuning.example import TrainingExample, read_examples, write_examples
 from sqlwright.lab.finetuning.lesson import Lesson
-from sqlwright.lab.finetuning.roles.options import with_options
-from sqlwright.lab.finetuning.roles.registry import find_role
+from sqlwright.lab.finetuning.roles.registry import find_role, with_options
 from sqlwright.lab.finetuning.roles.role import Asked, Role
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import open_workspace, prepare, prepared_folder

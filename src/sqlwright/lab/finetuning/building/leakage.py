@@ -1,15 +1,86 @@
-"""Leakage: databases and questions that a model is both trained on and measured on."""
+"""Leakage: databases and questions that a model is both trained on and measured on.
+
+A database has marks by which it is recognised though its file has moved, its name or its rows are
+others. Whole databases are set apart, with every copy of theirs, drawn by a seed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from sqlwright.errors import DatasetError
+from sqlwright.database import open_database
+from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.lab.datasets.example import Dataset
-from sqlwright.lab.finetuning.building.fingerprints import Fingerprint, fingerprints
+from sqlwright.lab.datasets.reading import database_digest
 from sqlwright.presentation.numbers import counted
+from sqlwright.schema import Schema, fold_name
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The marks of one database; those that can't be had are empty."""
+
+    db_id: str
+    content: str = ""
+    """Size and digest of its file."""
+    signature: str = ""
+    """Digest of the names of its tables and columns."""
+    tables: str = ""
+    """Digest of the names of its tables alone."""
+
+    @property
+    def folded(self) -> str:
+        """The id, whatever its case."""
+        return self.db_id.casefold()
+
+    @property
+    def marks(self) -> frozenset[tuple[str, str]]:
+        """The marks that are known, each with its kind: one in common makes two databases one."""
+        marks = {("id", self.folded), ("file", self.content), ("schema", self.signature)}
+        return frozenset(mark for mark in marks if mark[1])
+
+
+def fingerprints(
+    dataset: Dataset, *, seen: Callable[[str], None] = lambda _db_id: None
+) -> dict[str, Fingerprint]:
+    """The marks of every database of a data set, by id; `seen` is told each."""
+    found = {}
+    places = {one.db_id: one.database for one in dataset.examples}
+    for db_id, path in places.items():
+        found[db_id] = fingerprint(db_id, path)
+        seen(db_id)
+    return found
+
+
+def fingerprint(db_id: str, path: Path) -> Fingerprint:
+    """The marks of a database; its id alone where it can't be opened."""
+    try:
+        content = database_digest(path)
+        with open_database(str(path)) as database:
+            schema = database.schema()
+    except (OSError, DatabaseUnavailable):
+        return Fingerprint(db_id)
+    return Fingerprint(db_id, content, *signatures(schema))
+
+
+def signatures(schema: Schema) -> tuple[str, str]:
+    """Digests of the names of tables and columns, and of tables alone; order and case aside."""
+    columns = {
+        fold_name(table.name): sorted(fold_name(column.name) for column in table.columns)
+        for table in schema.tables
+    }
+    return _digest(sorted(columns.items())), _digest(sorted(columns))
+
+
+def _digest(names: Iterable[object]) -> str:
+    return hashlib.sha256(json.dumps(list(names)).encode()).hexdigest()
+
 
 Way = Literal["id", "file", "schema", "question"]
 
@@ -105,3 +176,36 @@ def _questions(dataset: Dataset) -> dict[str, set[str]]:
     for one in dataset.examples:
         found.setdefault(one.db_id, set()).add(" ".join(one.question.split()).casefold())
     return found
+
+
+def set_apart(
+    databases: Sequence[str], marks: Iterable[Fingerprint], share: float, seed: int
+) -> frozenset[str]:
+    """The share of the databases that isn't trained on: at least one of two and more, never all.
+
+    `marks` may be several for a database, one for each file by its name. Those that are the same
+    database under another name are set apart together, and count for as many.
+    """
+    groups = _groups(databases, marks)
+    wanted = max(1, round(share * len(databases))) if share else 0
+    random.Random(f"{seed}/held out").shuffle(groups)  # noqa: S311 - to be repeatable
+    found: set[str] = set()
+    for group in groups[:-1]:
+        if len(found) >= wanted:
+            break
+        found |= group
+    return frozenset(found)
+
+
+def _groups(databases: Sequence[str], marks: Iterable[Fingerprint]) -> list[set[str]]:
+    """The databases, those together that have a mark in common."""
+    groups = {db_id: {db_id} for db_id in sorted(set(databases))}
+    first: dict[tuple[str, str], str] = {}
+    for one in marks:
+        for mark in sorted(one.marks):
+            other = first.setdefault(mark, one.db_id)
+            if groups[other] is not groups[one.db_id]:
+                joined = groups[other] | groups[one.db_id]
+                groups |= dict.fromkeys(joined, joined)
+    unique = {min(group): group for group in groups.values()}
+    return [unique[name] for name in sorted(unique)]

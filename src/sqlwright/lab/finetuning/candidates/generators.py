@@ -1,13 +1,20 @@
-"""The databases that a generator was trained on, as far as that is known."""
+"""The databases that a generator was trained on, as far as that is known, and databases divided
+into folds: what a generator is trained on, and what it writes candidates for.
+
+A fold such as 0/2 is the first of two. The generator of a fold is trained on all other databases
+and writes candidates for those of the fold. The rule is that of the embedded models' folds.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sqlwright.errors import DatasetError
+from sqlwright.errors import ConfigError, DatasetError
+from sqlwright.lab.datasets.spider import Split
 from sqlwright.lab.evaluation.files import read_object
 
 EMBEDDED = "embedded"
@@ -43,3 +50,19 @@ def trained_databases(run: Path) -> frozenset[str]:
             hint="Put the set.json of its set into the run's folder.",
         )
     return frozenset(map(str, listed["train"]))
+
+
+def fold_of(databases: Iterable[str], fold: str) -> frozenset[str]:
+    """The databases of one fold. Raises ConfigError."""
+    none = frozenset[str]()
+    try:
+        return Split(frozenset(databases), none, none, none).fold(fold)
+    except ValueError as error:
+        raise ConfigError(str(error), hint="Name the fold and their number, as 0/2.") from None
+
+
+def outside(databases: Iterable[str], fold: str) -> frozenset[str]:
+    """The databases that the generator of a fold is trained on: those of all other folds. Raises
+    ConfigError."""
+    listed = frozenset(databases)
+    return listed - fold_of(listed, fold)

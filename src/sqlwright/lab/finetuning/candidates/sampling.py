@@ -22,8 +22,7 @@ from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation.files import locked
 from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
-from sqlwright.lab.finetuning.candidates.folds import fold_of
-from sqlwright.lab.finetuning.candidates.generators import EMBEDDED, embedded_databases
+from sqlwright.lab.finetuning.candidates.generators import EMBEDDED, embedded_databases, fold_of
 from sqlwright.lab.finetuning.candidates.lines import (
     CandidateFile,
     CandidateLine,

@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.lab.evaluation.grading import hardness
 from sqlwright.lab.finetuning.example import TrainingExample
-from sqlwright.lab.finetuning.lesson import Lesson
-from sqlwright.lab.finetuning.roles.choice import COLUMNS, TABLES, Choice
+from sqlwright.lab.finetuning.lesson import Lesson, Taught
 from sqlwright.lab.finetuning.roles.distractors import (
     WEIGHTS,
     checked_weights,
@@ -20,11 +19,16 @@ from sqlwright.lab.finetuning.roles.distractors import (
     similar_tables,
     weighted_tables,
 )
-from sqlwright.lab.finetuning.roles.gold import gold_columns, gold_tables, ordered
-from sqlwright.lab.finetuning.roles.preceding import state_before
-from sqlwright.lab.finetuning.roles.reasons import REFUSED, TOO_LONG, UNREAD
-from sqlwright.lab.finetuning.roles.role import Asked
-from sqlwright.lab.finetuning.teacher import Taught
+from sqlwright.lab.finetuning.roles.preceding import (
+    COLUMNS,
+    TABLES,
+    Choice,
+    gold_columns,
+    gold_tables,
+    ordered,
+    state_before,
+)
+from sqlwright.lab.finetuning.roles.role import REFUSED, TOO_LONG, UNREAD, Asked
 from sqlwright.prompts.replies import sql_from
 from sqlwright.protocols import Embedder
 from sqlwright.sql.reading import read_facts

@@ -8,11 +8,8 @@ from typing import ClassVar
 
 from sqlwright.lab.finetuning.example import TrainingExample
 from sqlwright.lab.finetuning.lesson import Lesson
-from sqlwright.lab.finetuning.roles.choice import TABLES, tables_reply
-from sqlwright.lab.finetuning.roles.gold import gold_tables
-from sqlwright.lab.finetuning.roles.preceding import state_before
-from sqlwright.lab.finetuning.roles.reasons import REFUSED, TOO_LONG, UNREAD
-from sqlwright.lab.finetuning.roles.role import Asked
+from sqlwright.lab.finetuning.roles.preceding import TABLES, gold_tables, state_before, tables_reply
+from sqlwright.lab.finetuning.roles.role import REFUSED, TOO_LONG, UNREAD, Asked
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.schema_linking.narrowing import narrowed
 from sqlwright.types import State

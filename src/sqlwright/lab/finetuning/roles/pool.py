@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlwright.candidates import ResultGroup
-from sqlwright.lab.finetuning.roles.choice import Choice
-from sqlwright.lab.finetuning.roles.gold import gold_tables
-from sqlwright.lab.finetuning.roles.preceding import state_before
-from sqlwright.lab.finetuning.roles.reasons import REFUSED
-from sqlwright.lab.finetuning.roles.role import Asked, Sampled
+from sqlwright.lab.finetuning.roles.preceding import Choice, gold_tables, state_before
+from sqlwright.lab.finetuning.roles.role import REFUSED, Asked, Sampled
 from sqlwright.protocols import Context
 from sqlwright.steps.repair.execute import ExecuteCandidates
 from sqlwright.steps.selection.agreement import clusters

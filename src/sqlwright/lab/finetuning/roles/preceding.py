@@ -1,11 +1,74 @@
-"""The state in which a recipe comes to one of its steps."""
+"""The state in which a recipe comes to one of its steps: linking before it is told the tables and
+columns of the gold query, or others."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
 from sqlwright.lab.finetuning.lesson import Lesson
-from sqlwright.lab.finetuning.roles.choice import REPLIES, Choice
 from sqlwright.running.combinators import NamedStep
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import State
+
+
+def gold_tables(sql: str, schema: Schema) -> tuple[str, ...]:
+    """The tables and views that a query reads, in the schema's order; none where it reads one that
+    the schema doesn't have, or is no query."""
+    found = [schema.table(name) for name in tables_used(sql, schema.dialect)]
+    if not all(found):
+        return ()
+    return ordered({table.name for table in found if table is not None}, schema)
+
+
+def gold_columns(sql: str, schema: Schema) -> frozenset[ColumnRef]:
+    """The columns that a query names."""
+    return frozenset(columns_used(sql, schema))
+
+
+def ordered(tables: Collection[str], schema: Schema) -> tuple[str, ...]:
+    """Tables in the schema's order."""
+    return tuple(table.name for table in schema.tables if table.name in tables)
+
+
+TABLES = "schema_linking.select_tables"
+COLUMNS = "schema_linking.select_columns"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A part of a schema."""
+
+    tables: tuple[str, ...]
+    """In the schema's order."""
+    columns: frozenset[ColumnRef] = field(default_factory=frozenset)
+    """Columns of these tables; keys that join them may be missing."""
+
+
+def tables_reply(tables: Collection[str], schema: Schema) -> str:
+    """A reply to `schema_linking.select_tables`."""
+    return json.dumps({"tables": list(ordered(tables, schema))}, ensure_ascii=False)
+
+
+def columns_reply(choice: Choice, schema: Schema) -> str:
+    """A reply to `schema_linking.select_columns`."""
+    listed = []
+    for name in ordered(choice.tables, schema):
+        columns = [ref.column for ref in schema.columns if ref in choice.columns]
+        own = [column for column in columns if ColumnRef(name, column) in choice.columns]
+        if own:
+            listed.append({"table": name, "columns": list(dict.fromkeys(own))})
+    return json.dumps({"tables": listed}, ensure_ascii=False)
+
+
+REPLIES: Mapping[str, Callable[[Choice, Schema], str]] = {
+    TABLES: lambda choice, schema: tables_reply(choice.tables, schema),
+    COLUMNS: columns_reply,
+}
+"""The reply of each step that can be told a choice, by its name."""
+
 
 STAGES = ("retrieval", "schema_linking")
 

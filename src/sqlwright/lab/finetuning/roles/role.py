@@ -10,8 +10,11 @@ from typing import Protocol
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.lab.finetuning.example import TrainingExample
-from sqlwright.lab.finetuning.lesson import Lesson
-from sqlwright.lab.finetuning.teacher import Taught
+from sqlwright.lab.finetuning.lesson import Lesson, Taught
+
+UNREAD = "the gold query's tables can't be read"
+REFUSED = "the recipe refuses the question"
+TOO_LONG = "the prompt doesn't fit the model's context"
 
 
 @dataclass(frozen=True, slots=True)

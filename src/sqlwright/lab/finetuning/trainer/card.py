@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlwright.lab.evaluation.files import write_lines
-from sqlwright.lab.finetuning.trainer.running.record import RunFolder
+from sqlwright.lab.finetuning.trainer.record import RunFolder
 
 ENTRIES: Mapping[str, str] = {
     "linker": "tuned-linker",

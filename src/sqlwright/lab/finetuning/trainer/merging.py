@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlwright.errors import ConfigError
 from sqlwright.lab.finetuning.trainer import loading
 from sqlwright.lab.finetuning.trainer.plan import Precision
-from sqlwright.lab.finetuning.trainer.running.record import RunFolder, model_digest
+from sqlwright.lab.finetuning.trainer.record import RunFolder, model_digest
 from sqlwright.llm.vendors.weights_folder import check_weights
 
 

@@ -1,10 +1,11 @@
-"""All that a training goes by."""
+"""All that a training goes by, and the settings of the papers by name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Lt
@@ -18,8 +19,40 @@ from sqlwright.boundary.arguments import (
     Words,
     checked_fields,
 )
+from sqlwright.boundary.named import unknown
 from sqlwright.errors import ConfigError
-from sqlwright.lab.finetuning.preferences.options import PairOptions, RewardOptions
+from sqlwright.lab.finetuning.trainer.pairs import MOST_PAIRS
+from sqlwright.lab.finetuning.trainer.rewards import QUERY_SECONDS
+
+
+@checked_fields
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """Of training on pairs of a right and a wrong reply (DPO)."""
+
+    beta: Positive = 0.1  # Rafailov et al. 2023, appendix B; trl's default, too
+    """By which leaving the model that training begins with counts: less lets it go further."""
+    most_pairs: Count = MOST_PAIRS
+    """Pairs of one example at most, drawn by the seed."""
+
+
+@checked_fields
+@dataclass(frozen=True, slots=True)
+class RewardOptions:
+    """Of training on rewards for replies that the model writes in training (GRPO)."""
+
+    group: Annotated[int, Ge(2)] = 8  # trl's default; the paper has 64 (Shao et al. 2024)
+    """Replies to each prompt, which are compared with one another. Divides the batch, which counts
+    replies here."""
+    temperature: Positive = 1.0  # trl's default
+    """At which they are drawn. Nothing is learned of a group whose replies all earn the same."""
+    kl: Amount = 0.001  # chosen: small, as in DeepSeek-R1; the paper has 0.04, trl's default is 0
+    """By which leaving the model that training begins with counts."""
+    max_reply_tokens: Count = 512  # trl's default
+    """Tokens of a reply at most; a longer one is cut, and mostly has no query then."""
+    query_seconds: Positive = QUERY_SECONDS
+    """The time that a reply's query may take."""
+
 
 Objective = Literal["sft", "dpo", "grpo"]
 """The right reply's tokens; pairs of a right and a wrong one; rewards for replies of its own."""
@@ -155,3 +188,101 @@ class TrainingPlan:
             "settings": settings,
             "seed": self.seed,
         }
+
+
+PRESETS: Mapping[str, Settings] = MappingProxyType(
+    {
+        "small": Settings(),  # ours, for models of 0.5 to 3 billion parameters
+        "dpo": Settings(
+            rank=16,  # the alignment handbook's recipe of DPO with QLoRA
+            alpha=16,  # there
+            dropout=0.0,  # trl's trainer for it trains without
+            epochs=1.0,  # the handbook
+            batch=32,  # ours
+            learning_rate=5e-6,  # the handbook
+            schedule="cosine",  # the handbook
+            warm_up=0.1,  # the handbook
+        ),
+        "grpo": Settings(
+            dropout=0.0,  # ours: replies are drawn by the very model that is trained
+            epochs=1.0,  # ours
+            batch=64,  # ours: 8 replies to each of 8 prompts
+            learning_rate=1e-5,  # ours: ten times that of the paper, which trains all weights
+            schedule="constant",  # ours
+            warm_up=0.0,  # ours
+            max_grad_norm=0.2,  # ours
+        ),
+        "chess": Settings(
+            rank=128,  # CHESS, appendix B.2
+            alpha=256,  # there
+            dropout=0.05,  # ours: the paper gives none
+            epochs=2.0,  # CHESS, appendix B.2
+            batch=32,  # there
+            learning_rate=1e-4,  # there
+            schedule="cosine",  # there
+            warm_up=0.03,  # ours: the paper gives none
+            max_grad_norm=1.0,  # ours: the paper gives none
+            max_tokens=8_192,  # ours: the paper gives none
+            quantized="nf4",  # CHESS, appendix B.2: 4-bit quantization of the base model
+        ),
+        "msc": Settings(
+            rank=32,  # MSc-SQL, implementation details
+            alpha=128,  # there
+            dropout=0.05,  # there
+            batch=12,  # MSc-SQL, implementation details: the effective batch
+            epochs=2.0,  # the paper gives none; as its code's configuration `ampere`
+            learning_rate=5e-5,  # the same
+            schedule="cosine",  # the same
+            warm_up=0.03,  # as its code
+            max_grad_norm=0.3,  # as its code
+            max_tokens=8_192,  # as its code, which gives Mistral 12,000
+            quantized="nf4",  # MSc-SQL, implementation details: QLoRA
+        ),
+        "msc-code-simple": Settings(
+            rank=32,  # its code's configuration `simple`
+            alpha=128,  # `simple`
+            dropout=0.05,  # its code
+            batch=6,  # `simple`
+            epochs=3.0,  # `simple`
+            learning_rate=2e-4,  # `simple`
+            schedule="constant",  # `simple`
+            warm_up=0.0,  # a constant schedule of the code's trainer knows none
+            max_grad_norm=0.3,  # its code
+            max_tokens=8_192,  # its code, which gives Mistral 12,000
+            quantized="nf4",  # its code
+        ),
+        "msc-code-ampere": Settings(
+            rank=64,  # its code's configuration `ampere`
+            alpha=128,  # `ampere`
+            dropout=0.05,  # its code
+            batch=12,  # `ampere`
+            epochs=2.0,  # `ampere`
+            learning_rate=5e-5,  # `ampere`
+            schedule="cosine",  # `ampere`
+            warm_up=0.03,  # its code
+            max_grad_norm=0.3,  # its code
+            max_tokens=8_192,  # its code, which gives Mistral 12,000
+            quantized="nf4",  # its code
+        ),
+        "chase-selector": Settings(
+            rank=16,  # CHASE-SQL, appendix on the models: LoRA of rank 16
+            epochs=10.0,  # there
+            alpha=32,  # ours: the paper, which trains by a vendor's service, gives no more
+            dropout=0.05,  # ours
+            batch=32,  # ours
+            learning_rate=1e-4,  # ours
+            schedule="cosine",  # ours
+            warm_up=0.03,  # ours
+            max_grad_norm=1.0,  # ours
+            max_tokens=8_192,  # ours
+            quantized="none",  # ours
+        ),
+    }
+)
+
+
+def find_preset(name: str) -> Settings:
+    """The settings of that name. Raises ConfigError."""
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS)
+    return PRESETS[name]

@@ -18,14 +18,12 @@ from sqlwright.errors import ConfigError
 from sqlwright.lab.finetuning.building.set_folder import SetFolder
 from sqlwright.lab.finetuning.trainer import loading
 from sqlwright.lab.finetuning.trainer.card import write_card
+from sqlwright.lab.finetuning.trainer.objectives import Preference, Rewarded, Supervised
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
-from sqlwright.lab.finetuning.trainer.preference import Preference
-from sqlwright.lab.finetuning.trainer.rewarded import Rewarded
+from sqlwright.lab.finetuning.trainer.record import RunFolder, begun, new_record
 from sqlwright.lab.finetuning.trainer.running.computing import computing_of
-from sqlwright.lab.finetuning.trainer.running.record import RunFolder, begun, new_record
 from sqlwright.lab.finetuning.trainer.running.training import Notice, Way, Work, carry_out
 from sqlwright.lab.finetuning.trainer.running.watching import Progress
-from sqlwright.lab.finetuning.trainer.supervised import Supervised
 from sqlwright.llm.vendors.weights_folder import check_weights
 
 WAYS: Mapping[str, Callable[[], Way]] = {

@@ -11,20 +11,19 @@ from sqlwright.errors import Cancelled, ConfigError
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.finetuning.building.set_folder import SetFolder
 from sqlwright.lab.finetuning.example import read_examples
-from sqlwright.lab.finetuning.preferences.starting import StartingAdapter
 from sqlwright.lab.finetuning.trainer import loading
-from sqlwright.lab.finetuning.trainer.evaluation.judging import ExecutionJudge
-from sqlwright.lab.finetuning.trainer.evaluation.measures import (
+from sqlwright.lab.finetuning.trainer.evaluation import (
     FURTHER_TOKENS,
+    ExecutionJudge,
     completing,
     drawn,
     measure_of,
     share_told,
 )
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
+from sqlwright.lab.finetuning.trainer.record import RunFolder, StartingAdapter, now
 from sqlwright.lab.finetuning.trainer.running import checkpoints
 from sqlwright.lab.finetuning.trainer.running.computing import Computing
-from sqlwright.lab.finetuning.trainer.running.record import RunFolder, now
 from sqlwright.lab.finetuning.trainer.running.watching import (
     Progress,
     Watch,

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 from unicodedata import category
 
 from sqlwright.database import open_database
@@ -34,11 +34,13 @@ from sqlwright.errors import (
     UserError,
 )
 from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.datasets.registry import load_dataset
+from sqlwright.lab.datasets.selection import Selection
 from sqlwright.lab.evaluation.perturbing.suite import Suite, open_suite
 from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import GENEROUS, Scorer, Verdicts
+from sqlwright.lab.finetuning.building.set_folder import SourceRecord
 from sqlwright.lab.finetuning.example import TrainingExample
-from sqlwright.lab.finetuning.preferences.kept_open import KeptOpen
 from sqlwright.messages import LONGEST_REPLY
 from sqlwright.prompts.replies import sql_from
 from sqlwright.protocols import Limits
@@ -46,6 +48,29 @@ from sqlwright.sql.guard import check_query
 from sqlwright.sql.pieces import holds_change
 from sqlwright.sql.tokens import UnreadableQuery
 from sqlwright.types import ExecutionResult
+
+
+def read_gold(sources: Sequence[SourceRecord]) -> dict[str, list[Dataset]]:
+    """The data sets by the names that examples have as `source`. Raises DatasetError for one that
+    isn't there any more or has changed, and ConfigError."""
+    found: dict[str, list[Dataset]] = {}
+    for source in sources:
+        kind, _, folder = source.data.partition(":")
+        questions = Path(source.questions) if source.questions else None
+        dataset = load_dataset(kind, Path(folder), Selection(questions, source.split))
+        changed = [
+            path
+            for path, digest in source.files.items()
+            if dataset.files.get(path, digest) != digest
+        ]
+        if changed:
+            raise DatasetError(
+                f"{folder}: {changed[0]} isn't as it was when the set was built",
+                hint="Build the set anew from the data as it is.",
+            )
+        found.setdefault(source.name, []).append(dataset)
+    return found
+
 
 NOTHING = 0.0
 """No query, one that is refused, or one that the database can't compile."""
@@ -305,3 +330,38 @@ def _executed(scorer: Scorer, sql: str) -> ExecutionResult:
 
 def _is_unavailable(result: ExecutionResult) -> bool:
     return result.error is not None and result.error.kind in {"unavailable", "cancelled"}
+
+
+class Closable(Protocol):
+    """Something that is open until it is closed."""
+
+    def close(self) -> None:
+        """Close it."""
+        ...
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V", bound=Closable)
+
+
+class KeptOpen(Generic[K, V]):
+    """Opens what is asked for; beyond so many, closes what wasn't asked for longest."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: dict[K, V] = {}
+        """The last one asked for is last."""
+
+    def get(self, key: K, opened: Callable[[], V]) -> V:
+        """The one that is open under a key, or else the one that `opened` opens. Raises what that
+        raises."""
+        one = self._open.pop(key, None) or opened()
+        self._open[key] = one
+        while len(self._open) > self._most:
+            self._open.pop(next(iter(self._open))).close()
+        return one
+
+    def close(self) -> None:
+        """Close all. Safe to call twice."""
+        while self._open:
+            self._open.popitem()[1].close()
