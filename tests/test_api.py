@@ -18,6 +18,7 @@ import pytest
 import sqlwright
 from sqlwright import api
 from sqlwright.api import Session
+from sqlwright.database import expected_dialect
 from sqlwright.errors import ConfigError, DatabaseUnavailable, ModelUnavailable
 from sqlwright.events import Event, QueryExecuted, RunEnded, RunStarted, StepEnded, StepStarted
 from sqlwright.local.models import EmbeddedModels
@@ -171,6 +172,22 @@ def test_cancelling_while_the_database_opens_is_an_answer(open_scripted: Open) -
     answer = open_scripted(COUNT).ask("How many orders?", cancelled=cancelled)
     assert answer.status == "failed"
     assert "stopped early" in answer.message
+    assert answer.dialect == "sqlite"
+
+
+@pytest.mark.parametrize(
+    ("address", "dialect"),
+    [("shop.sqlite", "sqlite"), ("duckdb:///shop.duckdb", "duckdb"), ("orders.csv", "duckdb"),
+     ("postgresql://host/shop", "postgres"), ("mysql://host/shop", "mysql"),
+     ("mssql+pyodbc://host/shop", "mssql")],
+)  # fmt: skip
+def test_an_answer_that_never_began_names_the_dialect_of_its_database(
+    address: str, dialect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("shop.sqlite", "shop.duckdb", "orders.csv"):
+        Path(name).touch()
+    assert expected_dialect(address) == dialect
 
 
 def test_closing_leaves_no_process(open_scripted: Open) -> None:

@@ -70,7 +70,7 @@ def golden(right: int, wrong: int) -> list[GoldenQuestion]:
 
 def test_what_is_sure_by_ones_own_calibration_isnt_asked(session: Session) -> None:
     assert session.ask(QUESTION).question_back is not None
-    session.calibrate(golden(100, 0))
+    sqlwright.calibrate(session, golden(100, 0))
     answer = session.ask(QUESTION)
     assert answer.confidence is not None
     assert answer.confidence > 0.85
@@ -78,7 +78,7 @@ def test_what_is_sure_by_ones_own_calibration_isnt_asked(session: Session) -> No
 
 
 def test_choices_go_by_calibrated_probabilities(session: Session) -> None:
-    session.calibrate(golden(16, 24))
+    sqlwright.calibrate(session, golden(16, 24))
     answer = session.ask(QUESTION)
     assert answer.confidence is not None
     assert answer.confidence < 0.45  # the step says 0.5

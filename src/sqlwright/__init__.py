@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sqlwright.api import open as open  # noqa: A004
     from sqlwright.confidence.own import CalibrationReport as CalibrationReport
-    from sqlwright.confidence.refitting import GoldenQuestion as GoldenQuestion
     from sqlwright.errors import ConfigError as ConfigError
     from sqlwright.errors import DatabaseUnavailable as DatabaseUnavailable
     from sqlwright.errors import ModelUnavailable as ModelUnavailable
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from sqlwright.errors import WorkspaceError as WorkspaceError
     from sqlwright.events import Event as Event
     from sqlwright.events import EventSink as EventSink
+    from sqlwright.lab.calibrating import GoldenQuestion as GoldenQuestion
+    from sqlwright.lab.calibrating import calibrate as calibrate
     from sqlwright.lab.comparison.asking import compare as compare
     from sqlwright.lab.comparison.records import ComparedRecipe as ComparedRecipe
     from sqlwright.lab.comparison.records import Comparison as Comparison
@@ -94,6 +95,7 @@ _PLACES = {
     "AskedPhrase": "sqlwright.types",
     "Basis": "sqlwright.types",
     "Budget": "sqlwright.spending",
+    "calibrate": "sqlwright.lab.calibrating",
     "CalibrationReport": "sqlwright.confidence.own",
     "Candidate": "sqlwright.types",
     "Choice": "sqlwright.types",
@@ -118,7 +120,7 @@ _PLACES = {
     "ExecutionError": "sqlwright.types",
     "ExecutionResult": "sqlwright.types",
     "ForeignKey": "sqlwright.schema",
-    "GoldenQuestion": "sqlwright.confidence.refitting",
+    "GoldenQuestion": "sqlwright.lab.calibrating",
     "LanguageModel": "sqlwright.protocols",
     "Limits": "sqlwright.protocols",
     "LlmOptions": "sqlwright.llm.options",

@@ -18,7 +18,6 @@ from typing import Annotated
 from annotated_types import Predicate
 
 from sqlwright.boundary.arguments import (
-    AnyPath,
     Natural,
     Positive,
     Unicode,
@@ -28,8 +27,7 @@ from sqlwright.boundary.arguments import (
     takes_one,
 )
 from sqlwright.caveats import Look
-from sqlwright.confidence.own import CalibrationReport
-from sqlwright.confidence.refitting import GoldenQuestion
+from sqlwright.database import expected_dialect
 from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import ChoiceMade, EventSink, no_events
 from sqlwright.llm.models import Models
@@ -40,7 +38,6 @@ from sqlwright.protocols import ModelsByRole, Run, Workspace
 from sqlwright.protocols.embedded import embedded_digest
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import chosen_answer, never_begun, query_answer
-from sqlwright.running.calibrating import Asker, Progress, calibrated
 from sqlwright.running.grounds import caution_in
 from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace, with_cost
 from sqlwright.running.pipeline import Pipeline
@@ -66,6 +63,7 @@ class Session:
     ) -> None:
         self.recipe = recipe
         self.models = models if isinstance(models, Models) else Models(models)
+        self._url = target.url
         self._traces = traces
         self._defaults = defaults
         self._pipeline = Pipeline(recipe.name, recipe.step)
@@ -146,10 +144,10 @@ class Session:
                 workspace = stack.enter_context(self._opened.using(run))
                 self._loading.wait(run)
             except Cancelled as error:
-                return *never_begun(asked, error), []
+                return *never_begun(asked, error, expected_dialect(self._url)), []
             trace = stack.enter_context(Recording(self._traces, replace(run, events=lost)))
             trace.begin(asked, workspace, self.recipe.source, self.models.default)
-            own = self.calibrations.of(self.recipe.name, self._model())
+            own = self.calibrations.of(self.recipe.name, self.answered_by)
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
             gone = self._opened.outdated(workspace, run) if lost.seen else []
             return trace.end(with_cost(answer, workspace, run)), state, gone
@@ -180,32 +178,6 @@ class Session:
             trace.run.events(ChoiceMade(answer.trace_id, asked.text, number, choice.text))
             caution = caution_in(workspace, run)
             return trace.end(chosen_answer(answer, choice, workspace, caution))
-
-    @checked
-    def calibrate(
-        self,
-        questions: Sequence[GoldenQuestion],
-        *,
-        out: AnyPath | None = None,
-        progress: Progress | None = None,
-    ) -> CalibrationReport:
-        """Fit how sure answers by this session's recipe and model are to questions of your own.
-
-        Each is asked once and compared with its own query. The calibration is written, whole or
-        not at all, beside what is prepared, or to `out`, and used from now on. `progress` is given
-        how many were asked, and of how many. Raises UserError where too few are answered (30 are
-        needed), WorkspaceError where it can't be written, and else as `ask` does.
-        """
-        plain = copy(self)
-        plain.calibrations, plain._traces = KeptCalibrations(None), None
-        if self.recipe.spares_model:  # it asks one by how sure the embedded models are
-            plain._defaults = self._defaults.sparing()
-        asker = Asker(self.recipe.name, self._model())
-        with self._running(None, None) as run, self._opened.using(run) as workspace:
-            fitted = calibrated(questions, plain.run, workspace, asker, progress)
-        kept = self.calibrations if out is None else KeptCalibrations(Path(out), given=True)
-        kept.keep(fitted)
-        return fitted.report
 
     @checked
     def run_sql(
@@ -267,7 +239,17 @@ class Session:
         other._loading = ModelLoading(self.models, recipe.roles)
         return other
 
-    def _model(self) -> str:
+    def uncalibrated(self) -> Session:
+        """A session over the same open database and models that records nothing and knows no
+        calibration of the user's; where its recipe can do without a language model it asks none."""
+        other = copy(self)
+        other.calibrations, other._traces = KeptCalibrations(None), None
+        if self.recipe.spares_model:  # it asks one by how sure the embedded models are
+            other._defaults = self._defaults.sparing()
+        return other
+
+    @property
+    def answered_by(self) -> str:
         """The model whose answers are calibrated: a language model's name where the recipe needs
         one, else a digest of the embedded ones."""
         named = self.recipe.asks and not self.recipe.spares_model and self.models.default

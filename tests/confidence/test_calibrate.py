@@ -49,7 +49,7 @@ def golden(right: int, wrong: int) -> list[GoldenQuestion]:
 def test_answers_show_what_was_fitted_from_then_on(opened: Open) -> None:
     with opened() as shop:
         assert shop.ask(QUESTION).confidence == 0.9
-        report = shop.calibrate(golden(12, 28))
+        report = sqlwright.calibrate(shop, golden(12, 28))
         assert (report.recipe, report.embedded) == ("local", True)
         assert (report.questions, report.right) == (40, 12)
         assert report.before is not None
@@ -67,7 +67,7 @@ def test_answers_show_what_was_fitted_from_then_on(opened: Open) -> None:
 def test_a_language_models_answer_gets_a_confidence(opened: Open) -> None:
     with opened(recipe="baseline", model="openai/m", environ={"OPENAI_API_KEY": "k"}) as shop:
         assert shop.ask(QUESTION).confidence is None
-        report = shop.calibrate(golden(30, 10))
+        report = sqlwright.calibrate(shop, golden(30, 10))
         assert (report.embedded, report.before, report.right) == (False, None, 30)
         answer = shop.ask(QUESTION)
     assert answer.confidence == pytest.approx(0.75, abs=0.12)
@@ -77,7 +77,7 @@ def test_a_language_models_answer_gets_a_confidence(opened: Open) -> None:
 
 def test_it_is_of_one_recipe_and_goes_when_it_is_forgotten(opened: Open) -> None:
     with opened() as shop:
-        shop.calibrate(golden(10, 30))
+        sqlwright.calibrate(shop, golden(10, 30))
         assert not shop.calibrations.forget("baseline")
         assert shop.ask(QUESTION).confidence != 0.9
         assert shop.calibrations.forget("local")
@@ -90,8 +90,8 @@ def test_it_is_of_one_recipe_and_goes_when_it_is_forgotten(opened: Open) -> None
 def test_too_few_questions_leave_everything_as_it_was(opened: Open) -> None:
     with opened() as shop:
         with pytest.raises(UserError, match="4 of the questions were answered") as caught:
-            shop.calibrate(
-                [*golden(2, 2), GoldenQuestion("Broken?", "SELECT nothing FROM nowhere")]
+            sqlwright.calibrate(
+                shop, [*golden(2, 2), GoldenQuestion("Broken?", "SELECT nothing FROM nowhere")]
             )
         assert "at least 30" in caught.value.hint
         assert "1 have a query that doesn't run" in caught.value.hint
@@ -103,7 +103,7 @@ def test_too_few_questions_leave_everything_as_it_was(opened: Open) -> None:
 def test_elsewhere_it_is_used_where_it_is_named(opened: Open, tmp_path: Path) -> None:
     place = tmp_path / "kept.json"
     with opened() as shop:
-        shop.calibrate(golden(20, 20), out=place)
+        sqlwright.calibrate(shop, golden(20, 20), out=place)
         assert shop.ask(QUESTION).confidence == 0.9
     with opened(calibration=place) as shop:
         assert shop.ask(QUESTION).confidence == pytest.approx(0.5, abs=0.1)
@@ -128,7 +128,7 @@ def test_a_damaged_file_is_told_with_a_remedy(opened: Open, tmp_path: Path, text
 
 def test_purge_removes_it(opened: Open, database_files: dict[str, Path]) -> None:
     with opened(prepare=False) as shop:
-        shop.calibrate(golden(20, 20))
+        sqlwright.calibrate(shop, golden(20, 20))
         path = shop.calibrations.path
     assert path is not None
     assert purge(str(database_files["shop"]), folder=path.parent)

@@ -10,8 +10,8 @@ from training.embedded.confidence.simulated import Crowd, answers
 
 from sqlwright.confidence.figures import auroc, calibration_error
 from sqlwright.confidence.fitting import tuned
-from sqlwright.confidence.refitting import LEAST, Asked, Whose, refitted
 from sqlwright.errors import UserError
+from sqlwright.lab.calibrating import LEAST, Asked, Whose, refitted
 from sqlwright.local.models import first_calibration
 
 WRITTEN = first_calibration(embedded=False)

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from benchmarks.answering import Responder
 
+import sqlwright
 from sqlwright import GoldenQuestion, api
 from sqlwright.cli.commands.trace import trace_lines
 from sqlwright.cli.terminal.console import Glyphs
@@ -258,7 +259,7 @@ def test_what_the_user_fitted_is_what_it_decides_by(
             record=False, environ={},
         ) as session:  # fmt: skip
             before = session.ask(QUESTION)
-            report = session.calibrate(right + wrong)
+            report = sqlwright.calibrate(session, right + wrong)
             assert (report.recipe, report.embedded, report.right) == ("auto", True, 12)
             assert not server.seen  # fitting costs nothing
             after = session.ask(QUESTION)

@@ -11,6 +11,7 @@ Internal: may change without notice.
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING
 
 from sqlwright.errors import DatabaseUnavailable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from sqlwright.database.guarded import GuardedDatabase
     from sqlwright.protocols import Run
 
-__all__ = ["ENGINES", "check_address", "open_database"]
+__all__ = ["ENGINES", "check_address", "expected_dialect", "open_database"]
 
 ENGINES = {
     "generic": "sqlwright.database.generic.database:SqlalchemyDatabase",
@@ -33,6 +34,16 @@ ENGINES = {
     "files": "sqlwright.database.files.database:FilesDatabase",
 }
 """Classes of databases by the name of their engine, loaded when one is opened."""
+
+
+def expected_dialect(url_or_path: str) -> str:
+    """The dialect of queries on a database that isn't open, as far as its address tells."""
+    from sqlwright.database.address import parse_address
+
+    address = parse_address(url_or_path)
+    if address.engine == "generic":
+        return re.split(r"[+:]", address.url, maxsplit=1)[0]
+    return "duckdb" if address.engine == "files" else address.engine
 
 
 def open_database(

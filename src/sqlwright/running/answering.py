@@ -99,9 +99,9 @@ def answer_from(
     return replace(answer, message=message, suggestion=suggestion, warnings=warnings)
 
 
-def never_begun(question: Question, error: Cancelled) -> tuple[Answer, State]:
+def never_begun(question: Question, error: Cancelled, dialect: str) -> tuple[Answer, State]:
     """The answer and state of a run that ended while its database was still being opened."""
-    answer = Answer("failed", question.text, None, "sqlite", message=f"stopped early: {error}")
+    answer = Answer("failed", question.text, None, dialect, message=f"stopped early: {error}")
     return answer, State(question, SchemaView(Schema("", ())))
 
 

@@ -17,6 +17,7 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import read_database
 from sqlwright.confidence.own import CalibrationReport, figure_words
+from sqlwright.lab.calibrating import calibrate
 from sqlwright.lab.evaluation.golden.questions import load_golden
 
 EXAMPLES = """\
@@ -74,7 +75,7 @@ def command(
             screen.note(reset_line(session.calibrations.path, removed=removed), style="")
             return 0
         with AskingProgress(screen) as progress:
-            fitted = session.calibrate(questions, out=out, progress=progress)
+            fitted = calibrate(session, questions, out=out, progress=progress)
         for line in calibrated_lines(fitted, out or session.calibrations.path):
             screen.note(line, style="")
     return 0

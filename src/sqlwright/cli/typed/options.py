@@ -142,10 +142,18 @@ class RecipeOptions:
         list[str] | None,
         _recipe("--set", metavar="KEY=VALUE", help="Change one setting of it. Repeatable."),
     ] = None
+    sure: Annotated[
+        float | None,
+        _recipe(
+            "--sure", metavar="NUMBER",
+            help="Confidence from which auto asks no language model: 0.8.",
+        ),
+    ] = None  # fmt: skip
 
     def flags(self) -> Mapping[str, Any]:
         """The options under the names of their settings."""
-        return {"recipe": self.recipe, "overrides": tuple(self.overrides or ()) or None}
+        sure = () if self.sure is None else (f"escalate.sure={self.sure:g}",)
+        return {"recipe": self.recipe, "overrides": (*(self.overrides or ()), *sure) or None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from sqlwright.confidence.refitting import GoldenQuestion
 from sqlwright.database.address import Address, parse_address, split_url
 from sqlwright.errors import DatasetError
+from sqlwright.lab.calibrating import GoldenQuestion
 from sqlwright.lab.datasets.example import Dataset, Example, Expected
 from sqlwright.lab.datasets.reading import digests, read_rows, text_field
 from sqlwright.lab.datasets.selection import Selection
