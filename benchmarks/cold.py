@@ -31,8 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import demo_questions, write_business
 
 HERE = Path(__file__).resolve().parents[1]
 COMMAND = "from sqlwright.cli.main import run; run()"

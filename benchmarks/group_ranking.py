@@ -25,8 +25,7 @@ from benchmarks.merged_schema import COLUMNS, KEPT, make_merged, needed, open_pr
 
 from sqlwright import api
 from sqlwright.lab.datasets.example import Example
-from sqlwright.local.linker.groups import TELLING, GroupWeights, evidence, mass
-from sqlwright.local.linker.linker import TRIED, Linker
+from sqlwright.local.linker.linker import TELLING, TRIED, GroupWeights, Linker, evidence, mass
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Context, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView

@@ -38,7 +38,7 @@ from benchmarks.setting import (
 )
 from tokenizers import Tokenizer
 
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import demo_questions
 from sqlwright.llm.scripted import Script, ScriptedModel
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.reading import columns_used

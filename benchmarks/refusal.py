@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sqlwright
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import demo_questions, write_business
 from sqlwright.lab.evaluation.intervals import Share
 
 DEMO = "demo"

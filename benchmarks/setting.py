@@ -21,8 +21,7 @@ from typing import Any, TypeVar
 from tests.llm.server import ModelServer
 
 import sqlwright
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import demo_questions, write_business
 from sqlwright.events import Event
 from sqlwright.llm.endpoint import Throttle
 from sqlwright.llm.gate import Connection, GatedModel

@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.lab.evaluation import records
-from sqlwright.lab.evaluation.error_classes.classes import CLASSES
-from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.error_classes.origins import CLASSES, ORIGINS
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.files import line_of
 from sqlwright.lab.evaluation.records import Record

@@ -28,8 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlwright
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import demo_questions, write_business
 from sqlwright.events import Event, ModelCalled, ReplyUnreadable
 from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.example import Example

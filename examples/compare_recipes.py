@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import demo_questions, write_business
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation import records
 from sqlwright.lab.evaluation.intervals import Share

@@ -23,8 +23,7 @@ from math import comb
 from pathlib import Path
 
 import sqlwright
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import demo_questions, rows_digest
+from sqlwright.demo.business import demo_questions, rows_digest, write_business
 from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.lab.evaluation.scoring import Scorer
 

@@ -445,7 +445,7 @@ def test_what_is_allowed_is_taken(database_files: dict[str, Path], tmp_path: Pat
 
 def test_the_command_line_waits_for_no_checks() -> None:
     code = (
-        "import sys; from sqlwright.cli.app import parser; parser().get_command(None, 'ask'); "
+        "import sys; from sqlwright.cli.main import parser; parser().get_command(None, 'ask'); "
         "loaded = [name for name in sys.modules if name.startswith('sqlwright.cli.commands.')]; "
         "assert loaded == ['sqlwright.cli.commands.ask']; "
         "assert not {'pydantic', 'annotated_types'} & set(sys.modules)"

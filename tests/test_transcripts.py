@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import sqlwright
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import demo_questions
 from sqlwright.llm.options import LlmOptions
 from tests.llm.server import Asked, ModelServer
 from tests.transcripts.played import Played, database_file, difference, play

@@ -15,8 +15,13 @@ from tests.servers.served import PEOPLE, Served
 import sqlwright
 from sqlwright.database import open_database
 from sqlwright.database.guarded import GuardedDatabase
-from sqlwright.demo.business import SEED, business_rows, typed_script, write_business
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import (
+    SEED,
+    business_rows,
+    demo_questions,
+    typed_script,
+    write_business,
+)
 from sqlwright.protocols import Run
 
 TABLES = """

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.catalog.reading import TimedReader
-from sqlwright.database.sqlite.database import SqliteDatabase
-from sqlwright.database.sqlite.introspect import read_schema
+from sqlwright.database.sqlite.database import SqliteDatabase, read_schema
 from sqlwright.protocols import Run
 from sqlwright.schema import Schema
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlwright.cli.app import parser
+from sqlwright.cli.main import parser
 
 FILE = Path(__file__).parents[2] / "docs" / "command-line.md"
 BEGIN = "<!-- Made by `python -m tests.cli.reference`; change the commands' own texts instead. -->"

@@ -51,7 +51,7 @@ def test_examples_are_found_by_their_form() -> None:
     found = {"How many?", "Revenue by country", "Who pays?", "How are you?"}
     assert set(examples_in(text)) == found
     places = {place for example in EXAMPLES for place in example.places}
-    assert {"README.md", "docs/command-line.md", "cli/commands/ask.py", "cli/app.py"} <= places
+    assert {"README.md", "docs/command-line.md", "cli/commands/ask.py", "cli/main.py"} <= places
 
 
 def test_each_printed_question_has_a_checked_query_and_none_is_left_over() -> None:

@@ -2,12 +2,12 @@ from functools import partial
 
 import pytest
 
-from sqlwright.cli.terminal import highlight as terminal
+from sqlwright.cli.views import answer
 from sqlwright.presentation import sql_text
 from sqlwright.sql.pieces import cutting
 
 SQLITE = cutting("sqlite")
-highlighted = partial(terminal.highlighted, cut=SQLITE)
+highlighted = partial(answer.highlighted, cut=SQLITE)
 in_clauses = partial(sql_text.in_clauses, cut=SQLITE)
 
 LONG = (
@@ -46,7 +46,7 @@ def test_highlighting_changes_no_character(sql: str) -> None:
 
 
 def styled(sql: str, dialect: str = "sqlite") -> dict[str, str]:
-    text = terminal.highlighted(sql, cutting(dialect))
+    text = answer.highlighted(sql, cutting(dialect))
     return {text.plain[span.start : span.end]: str(span.style) for span in text.spans}
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlwright.cli.app import parser
 from sqlwright.cli.help import RENAMED, SETTINGS, TRAINING
+from sqlwright.cli.main import parser
 from sqlwright.settings.loading import load_settings
 from tests.cli.conftest import Outcome
 

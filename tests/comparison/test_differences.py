@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlwright.lab.comparison.differences import differences
+from sqlwright.lab.comparison.asking import differences
 from sqlwright.protocols import Workspace
 from sqlwright.types import Candidate
 

@@ -3,8 +3,7 @@ from collections import Counter
 
 import pytest
 
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import demo_questions, rows_digest
+from sqlwright.demo.business import demo_questions, rows_digest, write_business
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import yaml
 
 from sqlwright.demo.business import write_business
 from sqlwright.lab.datasets.example import Example
-from sqlwright.lab.evaluation.error_classes.classes import (
+from sqlwright.lab.evaluation.error_classes.origins import (
     CLASSES,
     MEANINGS,
     Finding,

@@ -13,7 +13,7 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.facts import form_facts
 from sqlwright.local.form.write.sql import write_sql
-from sqlwright.local.parser.lasting import with_units
+from sqlwright.local.parser.parser import with_units
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.sql.reading import read_facts
 

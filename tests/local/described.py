@@ -22,8 +22,7 @@ from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.form.sequence.grammar import KEYWORDS, linearize
 from sqlwright.local.linker.features import phrase_features, value_features, word_features
-from sqlwright.local.linker.groups import evidence
-from sqlwright.local.linker.linker import Linker
+from sqlwright.local.linker.linker import Linker, evidence
 from sqlwright.local.models import WEIGHTS, EmbeddedModels
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import (

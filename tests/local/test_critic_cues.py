@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.local.critic.families.references import References
+from sqlwright.local.critic.families.keys_and_order import References
 from sqlwright.local.critic.families.single_words import Cues
 from sqlwright.local.critic.parts import parts_of
 from sqlwright.schema import Column, ForeignKey, Schema, Table

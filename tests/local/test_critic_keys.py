@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.local.critic.families.order_and_keys import Keys
+from sqlwright.local.critic.families.keys_and_order import Keys
 from sqlwright.local.critic.parts import parts_of
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.sql.reading import read_facts

@@ -26,7 +26,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import demo_questions
 from sqlwright.llm.keeping.recording import read_recording
 from sqlwright.messages import Capabilities
 from tests.transcripts.played import Played, differences, play

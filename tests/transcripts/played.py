@@ -16,8 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import rows_digest
+from sqlwright.demo.business import rows_digest, write_business
 from sqlwright.llm.models import Models
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.messages import Capabilities, Request, Sample

@@ -6,16 +6,167 @@ nearly repeat, a customer entered twice, phone numbers in three formats, a self-
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import random
 import sqlite3
+import tomllib
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 
-from sqlwright.demo import names
 from sqlwright.errors import WorkspaceError
+from sqlwright.types import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class DemoQuestion:
+    """A question about the demo business; `digest` is `rows_digest` of its answer."""
+
+    level: str
+    text: str
+    sql: str
+    digest: str
+
+
+def demo_questions() -> tuple[DemoQuestion, ...]:
+    """All thirty, easy ones first."""
+    path = Path(__file__).parent / "questions.toml"
+    listed = tomllib.loads(path.read_text("utf-8"))["question"]
+    return tuple(DemoQuestion(**question) for question in listed)
+
+
+def rows_digest(rows: Iterable[tuple[Cell, ...]]) -> str:
+    """A checksum of rows whatever their order; floats to nine significant digits, so that
+    summing in another order doesn't change it."""
+    plain = [[_digest_text(cell) for cell in row] for row in rows]
+    return hashlib.sha256(json.dumps(sorted(plain)).encode()).hexdigest()[:12]
+
+
+def _digest_text(cell: Cell) -> str:
+    """The same text on every engine: a whole decimal is an integer, another one a real number."""
+    if isinstance(cell, Decimal):
+        cell = int(cell) if cell == cell.to_integral_value() else float(cell)
+    return f"{cell:.9g}" if isinstance(cell, float) else str(cell)
+
+
+FIRST = (
+    "Ada Bruno Chiara Dmitri Elif Farah Gustav Hanna Ivo Jasmin Kofi Lena Mateus Nadia Oskar "
+    "Priya Quentin Rosa Stefan Tomasz Ulla Viktor Wanda Ximena Yusuf Zoe Anaïs Björn Céline José"
+).split()
+LAST = (
+    "Almeida Berg Castillo Dubois Eriksen Ferrari Grün Haddad Ito Jansen Kowalska Lindqvist Moreau "
+    "Nguyen Okafor Petrov Quist Rossi Santos Tanaka Ueda Varga Weiss Yilmaz Zhang O'Brien Núñez"
+).split()
+PLACES = (
+    ("Hamburg", "Germany"),
+    ("Munich", "Germany"),
+    ("Lyon", "France"),
+    ("Paris", "France"),
+    ("Milan", "Italy"),
+    ("Turin", "Italy"),
+    ("Porto", "Portugal"),
+    ("Lisbon", "Portugal"),
+    ("Rotterdam", "Netherlands"),
+    ("Vienna", "Austria"),
+    ("Gdańsk", "Poland"),
+    ("São Paulo", "Brazil"),
+    ("Austin", "United States"),
+    ("Toronto", "Canada"),
+)
+BUSINESS = (
+    "Café Lumière|Bean There|Kaffeehaus Grün|The Daily Grind|Espresso Republic|Northside Bakery|"
+    "Hotel Miramar|Bistro Zwölf|Roast & Co.|Mokka Mania|Café São Jorge|Corner Cup|Blue Kettle|"
+    "Grand Hotel Aurora|Sunrise Diner|Tazza d'Oro|The Copper Pot|Le Petit Noir|Uptown Coffee|"
+    "Brew Brothers|Café Central|Lighthouse Inn|Pão e Café|Office Perks GmbH|Wake Up Market|"
+    "Golden Spoon|Museum Café Nord|Slow Drip|Campus Coffee Hub|Riverside Catering|Die Rösterei|"
+    "Second Cup Club|Harbour View Hotel|Velvet Crema|Quick Sip Kiosk|Alpine Lodge|Pier 9 Deli|"
+    "Salon de Thé Rose|Barista Academy|Old Mill Restaurant|Green Leaf Grocers|Night Owl Bar|"
+    "Piazza Piccola|Orchard Farm Shop|Metro Snack Point|The Book Nook|Casa Verde|Ferry Terminal Café|"
+    "Studio Kitchen|Cloud Nine Lounge|Kiosk 24|Vintage Vinyl & Coffee|Summit Coworking|"
+    "Little Lisbon|Station Buffet|Bakehouse Berg|Hütte am See|Lunchbox Express|Tea & Sympathy|"
+    "Grand Café de l'Opéra"
+).split("|")
+SUPPLIERS = (
+    ("Andes Beans Co.", "Colombia"),
+    ("Yirgacheffe Growers Union", "Ethiopia"),
+    ("Santos Export Ltda", "Brazil"),
+    ("Officine Vapore S.p.A.", "Italy"),
+    ("Nordic Ceramics AB", "Sweden"),
+    ("PaperWay Packaging", "Poland"),
+    ("Tea Gardens of Assam", "India"),
+    ("Müller Mahlwerke", "Germany"),
+    ("Sweet Valley Syrups", "United States"),
+)
+PRODUCTS = (
+    (
+        "Coffee Beans",
+        "Huila Reserve 1kg|Yirgacheffe Washed 1kg|Santos Classic 1kg|House Espresso Blend 1kg|"
+        "Decaf Mountain Water 500g|Sidamo Natural 250g|Harbor Breakfast Blend 1kg|Single Farm Gesha 250g",
+        9,
+        62,
+    ),
+    (
+        "Tea",
+        "Assam Breakfast 100 bags|Earl Grey Loose 500g|Green Sencha 250g|Chamomile 50 bags|Masala Chai 1kg",
+        6,
+        34,
+    ),
+    ("Espresso Machines", "Vapore Uno|Vapore Duo Pro|Vapore Leva|Compact Pod One", 390, 6800),
+    ("Grinders", "Mahlkönigin M1|Mahlkönigin M3|Hand Mill Classic|Silent Burr 64", 45, 1650),
+    (
+        "Cups & Glassware",
+        "Espresso Cup White|Cappuccino Cup Blue|Latte Glass 350ml|Travel Mug Steel|Saucer White",
+        2,
+        24,
+    ),
+    ("Syrups", "Vanilla Syrup 1l|Caramel Syrup 1l|Hazelnut Syrup 1l|Sugar-free Vanilla 1l", 7, 14),
+    (
+        "Packaging",
+        "Paper Cup 250ml x1000|Paper Cup 350ml x1000|Lid Black x1000|Kraft Bag 250g x500",
+        22,
+        78,
+    ),
+    (
+        "Accessories",
+        "Milk Pitcher 600ml|Tamper 58mm|Knock Box|Cleaning Tablets x100|Water Filter Cartridge|Barista Apron",
+        8,
+        89,
+    ),
+)
+TITLES = (
+    ("Sales", "Sales Representative", 9, 39_000, 58_000),
+    ("Warehouse", "Warehouse Clerk", 6, 29_000, 38_000),
+    ("Finance", "Accountant", 3, 42_000, 57_000),
+    ("Support", "Support Agent", 5, 31_000, 43_000),
+    ("Procurement", "Buyer", 3, 40_000, 56_000),
+)
+TICKET_SUBJECTS = (
+    "Machine leaks at the group head",
+    "Wrong grind size delivered",
+    "Invoice shows the old VAT number",
+    "Late delivery",
+    "Cups arrived broken",
+    "Login to the portal fails",
+    "Request for a price list",
+    "Grinder makes a strange noise",
+)
+RETURN_REASONS = ("damaged", "wrong item", "not needed", "quality", "late")
+SUPPLIED_BY = {  # category to the suppliers' numbers, counted from 1
+    "Coffee Beans": (1, 1, 1, 2, 3),
+    "Tea": (7,),
+    "Espresso Machines": (4,),
+    "Grinders": (8,),
+    "Cups & Glassware": (5,),
+    "Syrups": (9,),
+    "Packaging": (6,),
+    "Accessories": (4,),
+}
+
 
 SEED = 20261120
 """Chosen once, by date; the demo's questions and answers depend on it."""
@@ -77,7 +228,7 @@ def business_rows(rng: random.Random) -> Iterable[tuple[str, Rows]]:
     orders, lines, payments, returns = _trade(rng, customers, products, employees)
     yield "employees", employees
     yield "customers", customers
-    yield "categories", [(i, name) for i, (name, *_) in enumerate(names.PRODUCTS, 1)]
+    yield "categories", [(i, name) for i, (name, *_) in enumerate(PRODUCTS, 1)]
     yield "suppliers", _suppliers(rng)
     yield "products", products
     yield (
@@ -122,10 +273,10 @@ def _phone(rng: random.Random) -> str:
 
 
 def _employees(rng: random.Random) -> Rows:
-    people = [(f, name) for f in names.FIRST for name in names.LAST]
+    people = [(f, name) for f in FIRST for name in LAST]
     rng.shuffle(people)
     rows: Rows = [(1, *people[0], "Managing Director", "Management", "2012-04-01", 98_000, None)]
-    for department, title, count, low, high in names.TITLES:
+    for department, title, count, low, high in TITLES:
         lead = len(rows) + 1
         rows.append(
             (
@@ -149,8 +300,8 @@ def _employees(rng: random.Random) -> Rows:
 
 def _customers(rng: random.Random) -> Rows:
     rows: Rows = []
-    for number, name in enumerate((*names.BUSINESS, "BEAN THERE"), 1):
-        city, country = rng.choice(names.PLACES)
+    for number, name in enumerate((*BUSINESS, "BEAN THERE"), 1):
+        city, country = rng.choice(PLACES)
         slug = "".join(c for c in name.casefold() if c.isascii() and c.isalnum())
         email = f"orders@{slug}.example" if rng.random() < 0.9 else None
         limit = rng.choice((None, 1_000, 2_500, 5_000, 10_000, 20_000))
@@ -163,20 +314,20 @@ def _customers(rng: random.Random) -> Rows:
 def _suppliers(rng: random.Random) -> Rows:
     return [
         (i, company, country, round(rng.uniform(2.8, 5.0), 1))
-        for i, (company, country) in enumerate(names.SUPPLIERS, 1)
+        for i, (company, country) in enumerate(SUPPLIERS, 1)
     ]
 
 
 def _products(rng: random.Random) -> Rows:
     rows: Rows = []
-    for category, (label, listed, low, high) in enumerate(names.PRODUCTS, 1):
+    for category, (label, listed, low, high) in enumerate(PRODUCTS, 1):
         code = "".join(word[0] for word in label.replace("&", "").split()).ljust(2, "X").upper()
         for name in listed.split("|"):
             number = len(rows) + 1
             price = round(rng.uniform(low, high), 2)
             cost = round(price * rng.uniform(0.45, 0.8), 2)
             launched = str(_day(rng, date(2016, 1, 1), date(2024, 12, 31)))
-            supplier = rng.choice(names.SUPPLIED_BY[label])
+            supplier = rng.choice(SUPPLIED_BY[label])
             sku = f"{code}-{1000 + number * 7}"
             rows.append(
                 (
@@ -240,7 +391,7 @@ def _trade(
                         number,
                         product[0],
                         str(ordered + timedelta(days=20)),
-                        rng.choice(names.RETURN_REASONS),
+                        rng.choice(RETURN_REASONS),
                         rng.randint(1, quantity),
                     )
                 )
@@ -264,7 +415,7 @@ def _tickets(rng: random.Random, customers: Rows) -> Rows:
                 str(opened),
                 closed,
                 rng.choices(("low", "normal", "high", "urgent"), (3, 5, 2, 1))[0],
-                rng.choice(names.TICKET_SUBJECTS),
+                rng.choice(TICKET_SUBJECTS),
                 status,
             )
         )

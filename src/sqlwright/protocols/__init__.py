@@ -12,16 +12,17 @@ import random
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, runtime_checkable
 
 from sqlwright.boundary.arguments import Count, Positive, checked_fields
 from sqlwright.errors import Cancelled, ConfigError
 from sqlwright.events import EventSink, no_events
 from sqlwright.messages import Privacy
-from sqlwright.protocols.databases import Database, RowReader
 from sqlwright.protocols.models import (
     Assessment,
     Critic,
@@ -41,15 +42,148 @@ from sqlwright.protocols.models import (
     TellsContext,
     context_tokens,
 )
-from sqlwright.protocols.remembered import Remembered
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.spending import Spending
-from sqlwright.types import State, ValueMatch
-from sqlwright.types.plans import ScanLimit
+from sqlwright.types import Cell, ExecutionResult, State, ValueMatch
+from sqlwright.types.functions import OwnFunction
+from sqlwright.types.plans import QueryCost, ScanLimit
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile, TableProfile
     from sqlwright.types.stored import Formats
+
+R = TypeVar("R")
+
+
+@dataclass
+class _Made:
+    """A value that is, or is being, made once."""
+
+    inputs: tuple[object, ...]
+    """Kept, because they are told apart by identity."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    outcome: list[Any] = field(default_factory=list)
+    """Empty until it is there."""
+
+
+class Remembered:
+    """Values made once for all steps of a question; safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: dict[Hashable, _Made] = {}
+
+    def once(
+        self, make: Callable[[], R], what: str, inputs: tuple[object, ...], options: Hashable = None
+    ) -> R:
+        """The value that `make` gave the first time for the same inputs; see `Run.once`."""
+        key = (what, options, tuple(map(id, inputs)))
+        with self._lock:
+            made = self._made.setdefault(key, _Made(inputs))
+        with made.lock:
+            if not made.outcome:
+                made.outcome.append(make())
+            outcome: R = made.outcome[0]
+            return outcome
+
+
+class RowReader(Protocol):
+    """Reads a database by SQL that sqlwright itself wrote. One thread uses it, any may
+    `interrupt` it."""
+
+    def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[tuple[Cell, ...]]:
+        """Rows one by one, as stored. Raises ReadFailed."""
+        ...
+
+    def interrupt(self) -> None:
+        """Make the statement that is running fail. Callable from any thread."""
+        ...
+
+
+@runtime_checkable
+class Database(Protocol):
+    """A database that can't be written through. Implementations: `database.*`."""
+
+    @property
+    def dialect(self) -> str:
+        """A name of `sql.dialects`."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """Without secrets."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """Tells databases apart, whoever asks and however it was named; no secrets."""
+        ...
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder that holds it; None on a server."""
+        ...
+
+    @property
+    def tables(self) -> tuple[str, ...] | None:
+        """The only tables and views that may be read, by their stored names; None for all."""
+        ...
+
+    @property
+    def functions(self) -> tuple[OwnFunction, ...]:
+        """The functions of its own that queries may call."""
+        ...
+
+    def schema(self, *, seconds: float = ...) -> Schema:
+        """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable, also
+        when that takes longer than so many seconds."""
+        ...
+
+    def reader(self, *, seconds: float | None = None) -> AbstractContextManager[RowReader]:
+        """Reads by SQL that sqlwright itself wrote, `seconds` for all of it. Raises
+        DatabaseUnavailable."""
+        ...
+
+    def execute(self, sql: str, run: Run, *, limits: Limits | None = None) -> ExecutionResult:
+        """Check, then run one query under limits. Every failure is in the result."""
+        ...
+
+    def check(self, sql: str) -> None:
+        """Raise UnsafeQuery unless the text is one query that only reads, and only what may be
+        read. `execute` does this first."""
+        ...
+
+    @property
+    def estimates(self) -> bool:
+        """True if `cost` tells how much a query reads."""
+        ...
+
+    def cost(self, sql: str, run: Run) -> QueryCost:
+        """The engine's estimate of a query, nothing of which runs. Every failure is in it."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Changes when the stored data may have changed; cheap. Empty where that can't be told."""
+        ...
+
+    def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
+        """Notes for people on tables, by their names in any case: rows of a file that were left
+        out, and the like. Empty where nothing is guessed."""
+        ...
+
+    def doubted(
+        self, tables: Collection[str], columns: Collection[tuple[str, str]]
+    ) -> tuple[str, ...]:
+        """Reasons why whatever is read of tables, or of columns of theirs, may be wrong: rows of a
+        file that are left out, cells that can't be understood. Names in any case."""
+        ...
+
+    def size(self) -> int | None:
+        """About how many bytes are stored; None when it can't be told at once."""
+        ...
+
+    def close(self) -> None: ...
+
 
 __all__ = [
     "Assessment",
@@ -95,9 +229,6 @@ class Limits:
     scan: ScanLimit | None = None
     """The most that it may read by the engine's estimate, which is asked for before it runs; None
     asks for none."""
-
-
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)

@@ -15,23 +15,8 @@ from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fiel
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.types.account import Account, AskedPhrase, PhraseKind
 from sqlwright.types.candidates import Candidate
-from sqlwright.types.examples import ColumnExamples
-from sqlwright.types.links import ColumnLink, DescriptionMatch, Entity, TableLink, TableSummary
 from sqlwright.types.notes import CAVEATS, FINDINGS, Note, NoteKind, Veto, VetoKind
-from sqlwright.types.outcome import (
-    Author,
-    Basis,
-    Refusal,
-    RefusalReason,
-    Sign,
-    SignKind,
-    StepTime,
-    TierEnd,
-    TierRecord,
-    Usage,
-)
 from sqlwright.types.plans import QueryCost
-from sqlwright.types.query_parts import QueryCondition, QueryPart
 from sqlwright.types.readings import Choice, QuestionBack, ReadingKind
 from sqlwright.types.results import (
     Cell,
@@ -40,8 +25,220 @@ from sqlwright.types.results import (
     ExecutionError,
     ExecutionResult,
 )
-from sqlwright.types.sub_questions import SubQuestion
 from sqlwright.types.values import ValueMatch
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuestion:
+    """A question on the way to the whole one: what it asks for, and the first of its conditions."""
+
+    text: str
+    condition: str = ""
+    """The condition that it adds to the one before; empty where nothing says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCondition:
+    """A condition of a query on a column or an expression, negations resolved."""
+
+    subject: str
+    """A column by its stored names, or an expression as SQL; empty for EXISTS."""
+    operator: str
+    """`=`, `!=`, `<`, `between`, `in`, `contains`, `is null`, `there is no row in` and the like;
+    empty where the subject is the condition."""
+    operands: tuple[str, ...] = ()
+    """The other sides of the comparison, as SQL: quoted literals, columns, expressions."""
+    columns: tuple[ColumnRef, ...] = ()
+    """The stored columns in it, those of queries within it excepted."""
+    matches: tuple[ValueMatch, ...] = ()
+    """The phrases of the question that its literals stand for."""
+
+    @property
+    def object(self) -> str:
+        """The operands as one text; empty when there are none."""
+        if self.operator.endswith("between"):
+            return " and ".join(self.operands)
+        joined = ", ".join(self.operands)
+        return f"({joined})" if self.operator in {"in", "not in"} else joined
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPart:
+    """One thing that a query says, in words."""
+
+    kind: Literal["query", "join", "where", "having", "case", "shown", "order", "other"]
+    """`join`, `where`, `having` and `case` (within an expression) are conditions by their clause;
+    `query` introduces a subquery; `shown` has computed items and their grouping; `other` is SQL
+    without words."""
+    text: str
+    """All of it in one line."""
+    depth: int = 0
+    """Number of subqueries and alternatives around it: it belongs to the last part before it of a
+    lower depth."""
+    condition: QueryCondition | None = None
+    lead: str = ""
+    """`either` or `or` before an alternative, as in the text."""
+
+
+Author = Literal["language_model", "embedded", "stand_in", "other"]
+"""The author of a query: a language model; the embedded models of a recipe that asks no other; the
+same in place of a language model that wrote none; a step of somebody else's."""
+
+RefusalReason = Literal["write", "language", "empty", "too_long", "unanswerable", "unsure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The reason no answer is given, and the nearest thing that could be done."""
+
+    reason: RefusalReason
+    message: str
+    suggestion: str = ""
+
+
+SignKind = Literal["tests", "second_opinion", "machine_check", "unexplained"]
+"""The unit tests it passes; the embedded models' own answer; a fault read in the query; words of
+the question that nothing in the database explains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """Something that speaks for an answer or against it. It is no probability."""
+
+    kind: SignKind
+    text: str
+    favours: bool
+    """True if it speaks for the answer."""
+    grave: bool = False
+    """True if it alone is a reason to doubt the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The grounds for how sure an answer is."""
+
+    kind: Literal["calibrated", "agreement", "none"] = "none"
+    """`calibrated`: the confidence is a probability, fitted to questions with known answers, on
+    databases that the models weren't trained on or on this one (`fitted_to`). `agreement`: no
+    probability; so many samples agree. `none`: there was nothing to compare the query with."""
+    agreeing: int = 0
+    """Queries with the answer's result, itself included."""
+    of: int = 0
+    """Queries that were written, those that failed included."""
+    signs: tuple[Sign, ...] = ()
+    fitted_to: str = ""
+    """The questions that a `calibrated` probability was fitted to, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Cost of language models; zero for the embedded models."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    cost: float | None = 0.0
+    """In US dollars; None is 'unknown'."""
+    cached: int = 0
+    """Replies taken from the cache or a recording; they cost nothing and are in no other number."""
+    reasoning_tokens: int = 0
+    """The part of `reply_tokens` that was reasoning, as far as endpoints say."""
+    cached_prompt_tokens: int = 0
+    """The part of `prompt_tokens` that endpoints had in their own prefix caches."""
+    written_prompt_tokens: int = 0
+    """The part of `prompt_tokens` that they put there, as far as they say."""
+    unanswered: int = 0
+    """The part of `calls` that brought no reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """Wall time of one step, in seconds."""
+
+    step: str
+    seconds: float
+
+
+TierEnd = Literal["agrees", "differs", "nothing", "cut_short", "sure", "budget"]
+"""The end of a tier: the query chosen before gives the model's result, or it doesn't; or the
+model wrote none that runs, or hadn't yet when the budget or the time ended; or it wasn't entered,
+as the embedded models were sure enough or the budget didn't reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class TierRecord:
+    """A decision whether to ask a language model (further), and what came of it."""
+
+    name: str
+    model: str
+    """The language model, as `provider/model`."""
+    end: TierEnd
+    before: float | None
+    """The embedded models' confidence before any tier; None where they wrote no query."""
+    usage: Usage = Usage()
+    """The calls, tokens and cost it took."""
+
+    @property
+    def entered(self) -> bool:
+        """True if its steps were run."""
+        return self.end not in {"sure", "budget"}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLink:
+    """Probability that the question needs a column, in [0, 1]."""
+
+    column: ColumnRef
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class TableLink:
+    """Probability that the question needs a table, in [0, 1]."""
+
+    table: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A thing that the question speaks of, in its words, and the columns that may hold it."""
+
+    text: str
+    columns: tuple[ColumnRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionMatch:
+    """Documentation of a column that resembles the question."""
+
+    column: ColumnRef
+    part: Literal["label", "description", "value_description"]
+    text: str
+    score: float
+    """Cosine similarity, in [-1, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSummary:
+    """A table in a sentence that a model wrote."""
+
+    table: str
+    text: str
+    from_values: bool = True
+    """True if the model may have seen stored values."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnExamples:
+    """Stored values that prompts show as examples of a column."""
+
+    column: ColumnRef
+    values: tuple[Cell, ...]
+    """The most telling first."""
+    characters: int = 50
+    """Characters shown of one; a mark tells where it is longer."""
+
 
 __all__ = [
     "CAVEATS",
@@ -239,7 +436,7 @@ class Answer:
     """Wall times of the steps; those side by side add up to more than `seconds`."""
     seconds: float = 0.0
     """From the first step to the last, by the clock."""
-    usage: Usage = Usage()  # noqa: RUF009 - frozen
+    usage: Usage = Usage()
     usage_by_step: Mapping[str, Usage] = field(default_factory=dict)
     """The same for each step that used a language model, in the order of their names."""
     recipe: str = ""
@@ -252,7 +449,7 @@ class Answer:
     """The error of a query of the user's own; None otherwise."""
     answered_by: Author | None = None
     """The author of the query; None without one and for a query of the user's own."""
-    basis: Basis = Basis()  # noqa: RUF009 - frozen
+    basis: Basis = Basis()
     """The grounds for how sure it is."""
     account: Account | None = None
     """The part of the query that answers each phrase of the question, where a step has looked."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sqlwright.local.linker.groups import mass
-from sqlwright.local.linker.linker import WIDE, Linker
+from sqlwright.local.linker.linker import WIDE, Linker, mass
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Question, ValueMatch
 from tests.local.linker.test_linker import WEIGHTS

@@ -12,7 +12,7 @@ import pytest
 
 from sqlwright.local.form.sequence.symbols import BY_NAME, KEYWORDS
 from sqlwright.local.models import WEIGHTS
-from sqlwright.local.parser.decoding import Decoder, Memory
+from sqlwright.local.parser.parser import Decoder, Memory
 from sqlwright.local.parser.pointers import BEGIN, FIRST_NODE
 from sqlwright.local.runtime import open_session
 

@@ -6,7 +6,7 @@ import pytest
 
 from sqlwright.local.form.nodes import Literal
 from sqlwright.local.form.sequence.symbols import BY_NAME, Symbol
-from sqlwright.local.parser.operands import Operands
+from sqlwright.local.parser.search import Operands
 from sqlwright.schema import ColumnRef
 
 SOLD = ColumnRef("sale", "sold_on")

@@ -11,9 +11,9 @@ from sqlwright.english.as_trained import split_words
 from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.form.sequence.grammar import GrammarState
 from sqlwright.local.parser.constants import Grounding, compared_column, compared_function
-from sqlwright.local.parser.operands import Operands
 from sqlwright.local.parser.plausible import is_senseless, mixes_types
 from sqlwright.local.parser.pointers import Span, find_span, fold, number_of, span_text
+from sqlwright.local.parser.search import Operands
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Question, ValueMatch
 from tests.form.notation import cases, symbols_of

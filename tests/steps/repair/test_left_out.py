@@ -8,8 +8,7 @@ import pytest
 from benchmarks.left_out import without_one
 
 from sqlwright.candidates import execute, same_result, valid
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import DemoQuestion, demo_questions
+from sqlwright.demo.business import DemoQuestion, demo_questions, write_business
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.form.write.sql import write_sql

@@ -20,8 +20,7 @@ from training.embedded.critic.refusal import impossible
 from training.embedded.pairs import Pair, load_pairs
 from training.embedded.split import load_split
 
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import demo_questions
+from sqlwright.demo.business import demo_questions, write_business
 from sqlwright.lab.datasets.bird import load_bird
 from sqlwright.lab.datasets.example import Example
 from sqlwright.local.models import WEIGHTS

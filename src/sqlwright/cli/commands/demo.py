@@ -25,8 +25,7 @@ from sqlwright.cli.terminal.layout import labelled, shorten
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, answer_lines
-from sqlwright.demo.business import write_business
-from sqlwright.demo.questions import DemoQuestion, demo_questions
+from sqlwright.demo.business import DemoQuestion, demo_questions, write_business
 from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.prepare.storage.paths import disk_errors, make_private
 from sqlwright.presentation.answer import readable

@@ -21,8 +21,7 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import measuring, options
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.lab.datasets.example import Dataset
-from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
-from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.metrics.metric import find_metric
 from sqlwright.lab.evaluation.records import Record

@@ -9,7 +9,6 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from sqlwright.cli.terminal.console import UNLIMITED, Glyphs, Screen
-from sqlwright.cli.terminal.highlight import highlighted
 from sqlwright.cli.terminal.layout import (
     LABEL_WIDTH,
     NARROW,
@@ -26,11 +25,20 @@ from sqlwright.presentation.asking_back import assumed_words
 from sqlwright.presentation.costs import cost_words, usage_words
 from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.spent import spent_words
-from sqlwright.presentation.sql_text import in_clauses
+from sqlwright.presentation.sql_text import Cut, in_clauses, sql_pieces
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.presentation.timing import duration
 from sqlwright.sql.pieces import cutting
 from sqlwright.types import Answer, Candidate, ExecutionResult, Note, QueryPart, ValueMatch
+
+
+def highlighted(sql: str, cut: Cut) -> Text:
+    """`sql`, which must be clean already, with its words coloured; nothing else changes."""
+    text = Text(sql)
+    for piece in sql_pieces(sql, cut):
+        text.stylize(f"sql.{piece.kind}", piece.start, piece.end)
+    return text
+
 
 BAR = 10
 """Characters of the bar of confidence."""

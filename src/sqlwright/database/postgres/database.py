@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
@@ -13,19 +15,206 @@ from sqlwright.database.address import SEARCH_PATHS, Address, search_path, split
 from sqlwright.database.functions import Name, stored_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights, require_own
 from sqlwright.database.postgres.introspect import Known, read_called, read_known, stored
-from sqlwright.database.postgres.login import read_login
 from sqlwright.database.postgres.marks import LAG_SECONDS, read_fingerprint, read_marks, settled
-from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.served import OPEN_SECONDS, ServedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
 from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost
+
+EXPLAIN = "EXPLAIN (FORMAT JSON, VERBOSE)"
+PAGES = """
+    SELECT n.nspname, c.relname, c.reltuples,
+        greatest(c.relpages::int8, pg_catalog.pg_relation_size(c.oid) / 8192)
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'm') AND (n.nspname || '.' || c.relname) IN ({places})
+"""
+"""Rows of some tables, as they were counted last, and pages: those counted, or what there are now
+where that is more, since nothing is counted before the first ANALYZE."""
+_PAGE_BYTES = 8192
+"""Bytes of a page, unless the server was built otherwise."""
+_DEEPEST = 10
+"""Levels of a plan that are indented."""
+_BLOCKING = frozenset({"Sort", "Hash", "Materialize", "Memoize", "Aggregate", "HashAggregate"})
+"""Steps that take all of what is below them before they give anything."""
+_KEEPING = frozenset({"Hash", "Materialize"})
+"""Steps that keep what is below them, and so run it once."""
+_DETAILS = ("Index Cond", "Filter", "Hash Cond", "Merge Cond", "Join Filter")
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One reading of a table: how often, and the part of the table."""
+
+    table: str
+    rows: float
+    """Rows that it gives in all, however often it runs."""
+    times: float
+    share: float
+    whole: bool
+    """True if it goes through the table from its beginning."""
+
+
+def read_cost(text: str, connection: DatabaseReader) -> QueryCost:
+    """The estimate that a plan, as JSON, stands for. Raises ReadFailed."""
+    plan: dict[str, Any] = json.loads(text)[0]["Plan"]
+    scans = list(_scans(plan, 1.0, 1.0))
+    sizes = _sizes(connection, {scan.table for scan in scans if scan.table})
+    rows = size = 0.0
+    for scan in scans:
+        stored, pages = sizes.get(scan.table, (0.0, 0.0))
+        read = max(stored * scan.times, scan.rows) * scan.share if scan.whole else scan.rows
+        rows += read
+        if stored > 0 and not scan.whole:
+            # An index finds rows one by one: a page for each, and never more than all.
+            size += min(read, pages) * _PAGE_BYTES
+        else:
+            size += pages * _PAGE_BYTES * scan.share
+    return QueryCost(
+        rows=float(plan["Plan Rows"]),
+        scanned_rows=rows,
+        scanned_bytes=size,
+        units=float(plan["Total Cost"]),
+        outline=tuple(_outline(plan, 0)),
+    )
+
+
+def _scans(node: Mapping[str, Any], share: float, times: float) -> Iterator[Scan]:
+    kind = str(node["Node Type"])
+    if kind == "Limit":
+        share *= _limited(node)
+    elif kind in _BLOCKING:
+        share = 1.0
+        times = 1.0 if kind in _KEEPING else times
+    if "Relation Name" in node:
+        table = f"{node.get('Schema', '')}.{node['Relation Name']}"
+        whole = kind in {"Seq Scan", "Sample Scan"}
+        given = float(node["Plan Rows"]) * times
+        yield Scan(table, given * (1.0 if whole else share), times, share, whole)
+    below = list(node.get("Plans", ()))
+    for number, child in enumerate(below):
+        # The second part of a nested loop runs for each row of the first.
+        again = kind == "Nested Loop" and number == 1
+        yield from _scans(child, share, times * (float(below[0]["Plan Rows"]) if again else 1.0))
+
+
+def _limited(limit: Mapping[str, Any]) -> float:
+    """The share of what is below a limit that is done, were it done evenly."""
+    below = limit["Plans"][0]
+    run = float(below["Total Cost"]) - float(below["Startup Cost"])
+    if run <= 0:
+        return 1.0
+    return max(0.0, min(1.0, (float(limit["Total Cost"]) - float(below["Startup Cost"])) / run))
+
+
+def _sizes(connection: DatabaseReader, tables: set[str]) -> dict[str, tuple[float, float]]:
+    if not tables:
+        return {}
+    sql = PAGES.format(places=", ".join("?" for _ in tables))
+    return {
+        f"{namespace!s}.{name!s}": (max(float(str(rows)), 0.0), float(str(pages)))
+        for namespace, name, rows, pages in connection.rows(sql, sorted(tables))
+    }
+
+
+def _outline(node: Mapping[str, Any], depth: int) -> Iterator[str]:
+    words = [str(node["Node Type"])]
+    if "Index Name" in node:
+        words.append(f"by {node['Index Name']}")
+    if "Relation Name" in node:
+        words.append(f"on {node['Relation Name']}")
+    words += [f"{what}: {node[what]}" for what in _DETAILS if what in node]
+    words.append(f"(about {counted(node['Plan Rows'], 'row')})")
+    yield "  " * min(depth, _DEEPEST) + " ".join(words)
+    for child in node.get("Plans", ()):
+        yield from _outline(child, depth + 1)
+
+
+MOST_NAMES = 20
+"""Names of tables, namespaces or functions that are listed of each kind."""
+_FLAGS = {
+    "it is a superuser: nothing on the server is out of its reach": "r.rolsuper",
+    "it may create roles": "r.rolcreaterole",
+    "it may create databases": "r.rolcreatedb",
+    "it may replicate the whole server": "r.rolreplication",
+    "it ignores row security": "r.rolbypassrls",
+    "it may create namespaces": (
+        "pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')"
+    ),
+}
+_ROLE = f"""
+    SELECT r.rolname, {", ".join(_FLAGS.values())}
+    FROM pg_catalog.pg_roles r WHERE r.rolname = current_user
+"""
+_ROLES = """
+    SELECT r.rolname FROM pg_catalog.pg_roles r
+    WHERE r.rolname IN ('pg_read_server_files', 'pg_write_server_files',
+            'pg_execute_server_program', 'pg_signal_backend', 'pg_write_all_data',
+            'pg_maintain', 'pg_checkpoint', 'pg_create_subscription')
+        AND pg_catalog.pg_has_role(r.oid, 'MEMBER') ORDER BY 1
+"""
+_WRITABLE = """
+    SELECT n.nspname || '.' || c.relname
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'f')
+        AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+        AND n.nspname !~ '^pg_t(oast|emp)' AND NOT c.relispartition
+        AND (pg_catalog.has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+            OR pg_catalog.has_any_column_privilege(c.oid, 'INSERT, UPDATE'))
+        {more}
+    ORDER BY n.nspname, c.relname
+"""
+_CREATES = """
+    SELECT n.nspname FROM pg_catalog.pg_namespace n
+    WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+        AND pg_catalog.has_schema_privilege(n.oid, 'CREATE') ORDER BY 1
+"""
+_FUNCTIONS = """
+    SELECT DISTINCT p.proname FROM pg_catalog.pg_proc p
+    LEFT JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+    WHERE pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
+        AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND (
+            p.proname IN (
+                'pg_read_file', 'pg_read_binary_file', 'pg_ls_dir', 'pg_stat_file', 'lo_import',
+                'lo_export', 'pg_reload_conf', 'pg_rotate_logfile', 'pg_switch_wal', 'pg_promote',
+                'pg_stat_reset', 'pg_file_write')
+            OR p.proname LIKE 'dblink%'
+            OR (n.nspname <> 'pg_catalog' AND NOT l.lanpltrusted AND l.lanname NOT IN
+                ('c', 'internal')))
+    ORDER BY 1
+"""
+"""Functions that reach beyond the database or change the server, and those in languages that
+may do anything."""
+_LISTS = {
+    "it has the roles": _ROLES,
+    "it may write to": _WRITABLE.format(more=""),
+    "it owns": _WRITABLE.format(more="AND pg_catalog.pg_has_role(c.relowner, 'USAGE')"),
+    "it may create tables in": _CREATES,
+    "it may call": _FUNCTIONS,
+}
+
+
+def read_login(connection: DatabaseReader) -> LoginRights:
+    """The rights of the login that the connection has. Raises ReadFailed."""
+    name, *flags = next(connection.rows(_ROLE))
+    held = [words for words, holds in zip(_FLAGS, flags, strict=True) if holds]
+    return LoginRights(str(name), (*held, *_listed(connection)))
+
+
+def _listed(connection: DatabaseReader) -> Iterator[str]:
+    for words, sql in _LISTS.items():
+        names = [str(name) for (name,) in connection.rows(sql)]
+        if names:
+            more = " and more" if len(names) > MOST_NAMES else ""
+            yield f"{words} {', '.join(names[:MOST_NAMES])}{more}"
+
 
 LEAST_SECONDS = 2
 """Seconds for a host that PostgreSQL's own library gives at least."""

@@ -8,11 +8,51 @@ from functools import cached_property
 from string import ascii_uppercase
 from typing import Any, Literal
 
+import sqlwright
 from sqlwright.candidates import normalized_sql
+from sqlwright.lab.comparison import words
 from sqlwright.lab.comparison.names import STAGES, Aspect, Stage, author
+from sqlwright.presentation.answer import doubt_words
+from sqlwright.presentation.html.page import page_of
 from sqlwright.schema import ColumnRef, Detail
 from sqlwright.spending import plus
+from sqlwright.sql.pieces import cutting
 from sqlwright.types import Answer, Candidate, Question, State, Usage
+
+VALUES = 12
+"""Values, descriptions and tables shown at once; the rest opens. Chosen, as all of these."""
+SCORES = 6
+"""The same of names by their scores."""
+CANDIDATES = 40
+"""Results of candidates, and repairs, shown of a recipe."""
+OPEN = 1
+"""Results of candidates up to which their queries are open at once."""
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """The page as text."""
+    costs = [
+        (one, cost)
+        for stage in STAGES
+        for one in comparison.recipes
+        for cost in one.stages
+        if cost.stage == stage
+    ]
+    return page_of(
+        "comparison.html",
+        comparison.question.text,
+        comparison=comparison,
+        words=words,
+        doubt_words=doubt_words,
+        cutting=cutting,
+        stage_costs=costs,
+        longest=max((cost.seconds for _, cost in costs), default=0.0),
+        footer=f"sqlwright {sqlwright.__version__} · {comparison.dialect}",
+        VALUES=VALUES,
+        SCORES=SCORES,
+        CANDIDATES=CANDIDATES,
+        OPEN=OPEN,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +255,6 @@ class Comparison:
 
     def to_html(self) -> str:
         """A whole page that needs nothing else: no network and no script."""
-        from sqlwright.lab.comparison.as_page import comparison_page
 
         return comparison_page(self)
 

@@ -87,7 +87,7 @@ def executor_for(plan: Plan, notice: Notice) -> Executor:
     """The executor that the plan's settings name; what only one of them needs is loaded for it
     alone."""
     if plan.settings.executor == "threads":
-        from sqlwright.lab.evaluation.executing.threads import Threads
+        from sqlwright.lab.evaluation.executing.on_this_machine import Threads
 
         return Threads(plan, notice)
     from sqlwright.lab.evaluation.executing.workers import Workers
@@ -96,7 +96,7 @@ def executor_for(plan: Plan, notice: Notice) -> Executor:
         from sqlwright.lab.evaluation.executing.ray import RayWorkers
 
         return Workers(plan, notice, RayWorkers(plan.settings.workers))
-    from sqlwright.lab.evaluation.executing.processes import Processes
+    from sqlwright.lab.evaluation.executing.on_this_machine import Processes
 
     return Workers(plan, notice, Processes())
 

@@ -16,8 +16,7 @@ import numpy as np
 from sqlwright.candidates import facts_of, result_places
 from sqlwright.english.dates import with_dates
 from sqlwright.english.words import split_name, stem
-from sqlwright.local.critic.families.order_and_keys import Keys
-from sqlwright.local.critic.families.references import References
+from sqlwright.local.critic.families.keys_and_order import Keys, References
 from sqlwright.local.critic.families.shown_and_compared import Shapes, comparison_features
 from sqlwright.local.critic.families.single_words import Cues
 from sqlwright.local.critic.families.wording import form_features

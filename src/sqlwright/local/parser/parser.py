@@ -2,7 +2,12 @@
 
 An encoder reads the question, the names and the values as nodes and attends over them by the
 relation of each pair (RAT-SQL, Wang et al. 2020, section 3); a decoder points at keywords and
-nodes, one a step."""
+nodes, one a step.
+
+Numbers that spans of time are compared with are given the units that the question names. The parser
+points at “30” where a question says “late by more than 30 minutes”. Of a column of
+minutes that is right; a column of intervals compares with an interval.
+"""
 
 from __future__ import annotations
 
@@ -16,28 +21,30 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwright.english.as_trained import Word
+from sqlwright.english.bounds import spans_of_time
 from sqlwright.english.dates import Moment, moments
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.embedder.onnx import LOWER, TextFront, WordTable
+from sqlwright.local.form import nodes as f
 from sqlwright.local.form.facts import form_facts
 from sqlwright.local.form.nodes import Column, Query
 from sqlwright.local.form.sequence.grammar import delinearize
-from sqlwright.local.form.sequence.symbols import TableSymbol
-from sqlwright.local.form.walking import inside
+from sqlwright.local.form.sequence.symbols import KEYWORDS, TableSymbol
+from sqlwright.local.form.walking import changed, inside
+from sqlwright.local.form.write.kinds import Kinds, kind_of_type
 from sqlwright.local.form.write.sql import write_sql
 from sqlwright.local.form.written import WrittenForm, query_in
 from sqlwright.local.numerics import sigmoid
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.dating import Dating
-from sqlwright.local.parser.decoding import Decoder, Memory
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.grouping import Grouping, unit_of
-from sqlwright.local.parser.lasting import with_units
 from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, ValueNode, WordPieces
 from sqlwright.local.parser.plausible import is_senseless, mixes_types, works_out_nonsense
+from sqlwright.local.parser.pointers import BEGIN, FIRST_NODE
 from sqlwright.local.parser.search import Floats, Hypothesis, Search
 from sqlwright.local.question.retelling import Retelling, untold
 from sqlwright.local.runtime import open_session
@@ -50,6 +57,122 @@ from sqlwright.types.stored import Formats
 
 if TYPE_CHECKING:
     import onnxruntime
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The encoder's outputs for an input, for the decoder. N nodes."""
+
+    inputs: Floats
+    """(1, N, 384)"""
+    keys: Floats
+    """(1, N, 384)"""
+    memory: Floats
+    """(1, N, 2 · layers · 384)"""
+
+
+class Decoder:
+    """An exported decoder. Raises ValueError where it knows more keywords than there are."""
+
+    def __init__(self, session: onnxruntime.InferenceSession) -> None:
+        self.session = session
+        shapes = {given.name: given.shape for given in session.get_inputs()}
+        layers, _, heads, _, size = shapes["past"]
+        self._nothing = np.zeros((layers, 1, heads, 0, size), dtype=np.float32)
+        self.known = self._count()
+        if self.known > len(KEYWORDS):
+            raise ValueError(f"the parser's weights know {self.known} keywords of {len(KEYWORDS)}")
+
+    def _count(self) -> int:
+        """The number of keywords that it gives a logit, beside the start and the one node."""
+        shapes = {given.name: given.shape for given in self.session.get_inputs()}
+        width, inner = shapes["inputs"][-1], shapes["memory"][-1]
+        one = Memory(*(np.zeros((1, 1, size), dtype=np.float32) for size in (width, width, inner)))
+        logits, _ = self.step(one, np.zeros(1, dtype=np.int64), self._nothing)
+        return int(logits.shape[1]) - 2
+
+    def step(
+        self, reading: Memory, tokens: npt.NDArray[np.int64], past: Floats
+    ) -> tuple[Floats, Floats]:
+        """Logits in the weights' own numbers, and what to remember."""
+        feeds = {
+            "inputs": reading.inputs,
+            "keys": reading.keys,
+            "memory": reading.memory,
+            "tokens": tokens,
+            "past": np.ascontiguousarray(past),
+        }
+        logits, present = self.session.run(["logits", "present"], feeds)
+        return np.asarray(logits, dtype=np.float32), present
+
+    def search(self, reading: Memory) -> Decoding:
+        """A decoder that remembers one search."""
+        return Decoding(self, reading, self._nothing)
+
+
+class Decoding:
+    """The decoder's memory of the live hypotheses of one search."""
+
+    def __init__(self, decoder: Decoder, reading: Memory, past: Floats) -> None:
+        self._decoder = decoder
+        self._reading = reading
+        # (layers · 2, hypotheses, heads, steps, size)
+        self._past = past
+
+    def __call__(self, tokens: Sequence[int], parents: Sequence[int]) -> Floats:
+        """See `search.Steps`. The keys and values of earlier steps are kept, by parent."""
+        known = self._decoder.known
+        own = np.array(tokens, dtype=np.int64)
+        own[own >= BEGIN] -= BEGIN - known
+        logits, self._past = self._decoder.step(self._reading, own, self._past[:, list(parents)])
+        if known == len(KEYWORDS):
+            return logits
+        width = FIRST_NODE + logits.shape[1] - known - 1
+        widened = np.full((len(logits), width), -np.inf, dtype=np.float32)
+        widened[:, :known] = logits[:, :known]
+        widened[:, BEGIN:] = logits[:, known:]
+        return widened
+
+
+def with_units(form: f.Query, schema: Schema, question: str) -> f.Query:
+    """The form with “30 minutes” in place of 30, wherever an interval is compared with it."""
+    named = spans_of_time(question)
+    columns = (one for table in schema.tables for one in table.columns)
+    if not named or not any(kind_of_type(one.type) == "span" for one in columns):
+        return form
+    kinds = Kinds(schema)
+
+    def spanning(node: object) -> object:
+        match node:
+            case f.Comparison(operator, left, right):
+                if _is_span(left, kinds):
+                    return f.Comparison(operator, left, _lasting(right, named))
+                if _is_span(right, kinds):
+                    return f.Comparison(operator, _lasting(left, named), right)
+            case f.Between(operand, low, high, negated) if _is_span(operand, kinds):
+                return f.Between(operand, _lasting(low, named), _lasting(high, named), negated)
+        return node
+
+    return changed(form, spanning)
+
+
+def _is_span(node: f.Expression, kinds: Kinds) -> bool:
+    # Columns of derived tables have no kind outside their query.
+    is_own = isinstance(node, f.Column) or (
+        isinstance(node, f.Aggregate) and isinstance(node.operand, f.Column)
+    )
+    return is_own and kinds.of(node) == "span"
+
+
+def _lasting(node: f.Expression, named: dict[float, str]) -> f.Expression:
+    if not isinstance(node, f.Literal):
+        return node
+    try:
+        said = named.get(float(node.value))
+    except ValueError:
+        return node
+    return node if said is None else f.Literal(said)
+
 
 FILES = (
     "parser_encoder.onnx",

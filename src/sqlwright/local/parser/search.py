@@ -6,7 +6,8 @@ token.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -15,11 +16,17 @@ import numpy.typing as npt
 
 from sqlwright.english.as_trained import Word
 from sqlwright.errors import UnsupportedQuery
+from sqlwright.local.form.nodes import Literal
 from sqlwright.local.form.sequence.grammar import GrammarState
-from sqlwright.local.form.sequence.symbols import KEYWORDS, Keyword, Symbol
+from sqlwright.local.form.sequence.symbols import (
+    DATE_PARTS,
+    KEYWORDS,
+    Keyword,
+    Symbol,
+    keyword_name,
+)
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.nodes import COLUMN, TABLE, VALUE, WORD, Encoded, Node, ValueNode
-from sqlwright.local.parser.operands import Operands
 from sqlwright.local.parser.pointers import (
     BEGIN,
     FIRST_NODE,
@@ -29,9 +36,71 @@ from sqlwright.local.parser.pointers import (
     number_of,
 )
 from sqlwright.protocols import Run
+from sqlwright.schema import ColumnRef
+
+Flags = npt.NDArray[np.bool_]
+
+_SCALES = frozenset({"+", "*", "/", "%", "ratio", "percent"})
+"""Operators that no date can be an operand of; the difference of two dates has a meaning."""
+_ADDS_UP = frozenset({"sum", "avg", "total", "stddev", "stddev_pop"})
+_WORKS_OUT = _SCALES | _ADDS_UP
+_DATED = frozenset({"year", "month", "day", "date", "time", "datetime", *DATE_PARTS})
+"""Functions of dates, which no number is."""
+_WORTH = re.compile(
+    r"price|cost|rate|fee|perc|pct|growth|mortality|value|worth|tax|discount|wage|pay|fare",
+    re.IGNORECASE,
+)
+"""Parts of names for what one thing is worth, or for a rate."""
+_NUMBER = re.compile(
+    r"quant|qty|popul|num|count|units|hours|days|weight|copies|seats|share", re.IGNORECASE
+)
+"""Parts of names for a number of things."""
+
+
+class Operands:
+    """The columns among the nodes of one input; `kind` gives a column's type feature."""
+
+    def __init__(self, nodes: Sequence[Node], kind: Callable[[ColumnRef], str]) -> None:
+        self._nodes = nodes
+        kinds = np.array([kind(node) if isinstance(node, ColumnRef) else "" for node in nodes])
+        self._timeless = np.asarray(kinds != "time-type", dtype=np.bool_)
+        self._numberless = np.asarray(kinds != "number-type", dtype=np.bool_)
+
+    def possible(self, symbols: Sequence[Symbol]) -> Flags | None:
+        """(N,) true for each node that may come after these symbols; None when all may."""
+        last = symbols[-1] if symbols else None
+        before = keyword_name(symbols[-2]) if len(symbols) > 1 else ""
+        # Operators stand before their operands, so a column behind one is the first of two.
+        if isinstance(last, ColumnRef):
+            if before == "*":
+                added = len(symbols) > 2 and keyword_name(symbols[-3]) in _ADDS_UP
+                return self._timeless & self._factors(last, added=added)
+            return self._timeless if before in _SCALES else None
+        if keyword_name(last) in _DATED or (isinstance(last, Literal) and before == "strftime"):
+            return self._numberless
+        return self._timeless if keyword_name(last) in _WORKS_OUT else None
+
+    def _factors(self, first: ColumnRef, *, added: bool) -> Flags:
+        """The columns that another one may be multiplied with; a sum of squares is never meant."""
+        return np.array(
+            [
+                not isinstance(node, ColumnRef)
+                or (node == first and not added)
+                or (node != first and (node.table == first.table or _pair(node, first)))
+                for node in self._nodes
+            ]
+        )
+
+
+def _pair(one: ColumnRef, other: ColumnRef) -> bool:
+    """True if one column is a number of things and the other what each is worth."""
+    return any(
+        _WORTH.search(worth.column) and _NUMBER.search(number.column)
+        for worth, number in ((one, other), (other, one))
+    )
+
 
 Floats = npt.NDArray[np.float32]
-Flags = npt.NDArray[np.bool_]
 
 NONE = -1
 """Group number of nodes that are no part of the schema."""

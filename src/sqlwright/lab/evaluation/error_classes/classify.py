@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 from sqlwright.candidates import cell_key
-from sqlwright.lab.evaluation.error_classes.classes import Finding, ranked
 from sqlwright.lab.evaluation.error_classes.differences import (
     aggregates_differ,
     calculations_differ,
@@ -19,6 +18,7 @@ from sqlwright.lab.evaluation.error_classes.differences import (
     shown_differ,
     tables_differ,
 )
+from sqlwright.lab.evaluation.error_classes.origins import Finding, ranked
 from sqlwright.lab.evaluation.error_classes.reading import Reading, SameColumns
 from sqlwright.presentation.cells import plain_text
 from sqlwright.schema import Schema

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from sqlwright.english.words import split_name
-from sqlwright.lab.evaluation.error_classes.classes import ErrorClass, Finding
+from sqlwright.lab.evaluation.error_classes.origins import ErrorClass, Finding
 from sqlwright.lab.evaluation.error_classes.reading import Condition, Pair, Reading, Subject
 
 T = TypeVar("T")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from sqlwright.lab.evaluation.error_classes.classes import CLASSES
-from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.error_classes.origins import CLASSES, ORIGINS
 from sqlwright.lab.evaluation.figures.family import Family
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.records import Record

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
-from sqlwright.lab.evaluation.error_classes.origins import ORIGINS
+from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
 from sqlwright.lab.evaluation.pages.estimates import mapping, number_of
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.answer import hidden_rows

@@ -6,13 +6,11 @@ from collections.abc import Iterable
 
 import sqlwright
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
-from sqlwright.lab.evaluation.pages.sections.accuracy import accuracy
+from sqlwright.lab.evaluation.pages.sections.accuracy import accuracy, losses
 from sqlwright.lab.evaluation.pages.sections.beginning import beginning
 from sqlwright.lab.evaluation.pages.sections.certainty import certainty
-from sqlwright.lab.evaluation.pages.sections.choosing import choosing
+from sqlwright.lab.evaluation.pages.sections.choosing import choosing, linking
 from sqlwright.lab.evaluation.pages.sections.costs import costs
-from sqlwright.lab.evaluation.pages.sections.linking import linking
-from sqlwright.lab.evaluation.pages.sections.losses import losses
 from sqlwright.lab.evaluation.pages.sections.wrong import wrong_answers
 from sqlwright.lab.evaluation.pages.settings import settings_lines
 from sqlwright.presentation.html import blocks

@@ -12,8 +12,8 @@ from sqlwright.local.parser.dressing.moments import (
     date_part,
     day,
     moment_of,
+    stored_day,
 )
-from sqlwright.local.parser.dressing.periods import stored_day
 from sqlwright.local.parser.dressing.ways import EXTREMES, Ways
 from sqlwright.types.periods import period_of
 from sqlwright.types.stored import Formats, Stored

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
+from sqlwright.lab.evaluation.error_classes.origins import MEANINGS
 from sqlwright.lab.evaluation.pages.estimates import (
     Estimate,
     estimate,

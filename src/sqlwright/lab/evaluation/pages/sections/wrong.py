@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from sqlwright.lab.evaluation.error_classes.classes import MEANINGS
+from sqlwright.lab.evaluation.error_classes.origins import MEANINGS
 from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.pages.answers import (
     gold_query,
