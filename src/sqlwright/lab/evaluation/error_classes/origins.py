@@ -3,7 +3,8 @@
 CHASE-SQL's split (A.4) tells apart whether a right candidate was there; of questions without one,
 what was missing before the queries were written is told as well.
 
-The classes of errors stand in the order in which one of them is the main one. They unite those of CHESS (appendix F) and CHASE-SQL (A.4); docs/measuring.md has the table.
+The classes of errors stand in the order in which one of them is the main one. They unite those of
+CHESS (appendix F) and CHASE-SQL (A.4); docs/measuring.md has the table.
 """
 
 from __future__ import annotations

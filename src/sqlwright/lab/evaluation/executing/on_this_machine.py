@@ -140,7 +140,8 @@ class ProcessWorker:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
         code = (
             "import sys; sys.path[:] = sys.argv[2:]; "
-            "from sqlwright.lab.evaluation.executing.on_this_machine import main; main(int(sys.argv[1]))"
+            "from sqlwright.lab.evaluation.executing.on_this_machine import main; "
+            "main(int(sys.argv[1]))"
         )
         try:
             # Not by multiprocessing: that would run the caller's own script again in each.
