@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.presentation.spent import spent_words
+from sqlwright.presentation.answer import spent_words
 from sqlwright.types import Answer, TierEnd, TierRecord, Usage
 
 ONE, FIVE = Usage(1, 1_500, 61, 0.0041), Usage(5, 20_000, 91, None)

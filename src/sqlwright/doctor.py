@@ -27,8 +27,7 @@ from sqlwright.prepare.storage.paths import (
     write_private,
 )
 from sqlwright.presentation.answer import visible
-from sqlwright.presentation.numbers import counted
-from sqlwright.presentation.timing import duration
+from sqlwright.presentation.numbers import counted, duration
 from sqlwright.sql.dialects import SQLITE, dialect_named
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.lab.evaluation.pages.repeats import repeats
-from sqlwright.lab.evaluation.pages.several_page import several_data, several_page
+from sqlwright.lab.evaluation.pages.several_page import repeats, several_data, several_page
 from tests.evaluation.run_folders import measured, questions, right, wrong
 
 

@@ -16,7 +16,7 @@ from sqlwright.lab.evaluation.pages.differences import (
     difference_data,
     verdict_words,
 )
-from sqlwright.lab.evaluation.pages.settings import setting_differences
+from sqlwright.lab.evaluation.pages.runs import setting_differences
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.html.marked import marked
 from sqlwright.sql.pieces import cutting

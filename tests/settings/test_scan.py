@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import ConfigError
-from sqlwright.presentation.costs import byte_count, cost_words, row_count
+from sqlwright.presentation.numbers import byte_count, cost_words, row_count
 from sqlwright.settings.loading import load_settings
 from sqlwright.settings.scan import parse_scan
 from sqlwright.types.plans import QueryCost, ScanLimit

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlwright.types.account import Account, AskedPhrase
+    from sqlwright.types.candidates import Account, AskedPhrase
 
 LEAST = 0.2
 """Doubt from which a phrase is named to a person; chosen."""

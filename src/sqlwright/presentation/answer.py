@@ -21,15 +21,12 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.presentation.accounting import account_to_dict
-from sqlwright.presentation.asking_back import assumed_words, question_back_to_dict
 from sqlwright.presentation.cells import TYPED, plain_text, typed_to_json
-from sqlwright.presentation.costs import cost_to_dict
-from sqlwright.presentation.numbers import percent
-from sqlwright.presentation.spent import spent_words
+from sqlwright.presentation.numbers import cost_to_dict, money, percent
 from sqlwright.presentation.sureness import basis_lines, basis_to_dict
 
 if TYPE_CHECKING:
@@ -41,9 +38,98 @@ if TYPE_CHECKING:
         Note,
         QueryCondition,
         QueryPart,
+        TierRecord,
         ValueMatch,
         Veto,
     )
+    from sqlwright.types.candidates import QuestionBack
+
+_CAME = {
+    "agrees": ("it agrees", "more of its queries bear it out"),
+    "differs": ("it doesn't agree", "more of its queries speak for another result"),
+    "nothing": ("it wrote no query that runs", "no other query of it runs"),
+    "cut_short": ("cut short before it wrote a query", "cut short before it wrote another query"),
+}
+"""By the end of a tier: what came of the first one, and of a later one."""
+
+
+def spent_words(answer: Answer) -> str:
+    """The words for what was asked of a language model and why, or why nothing was; empty for
+    recipes that don't weigh it."""
+    if not answer.tiers:
+        return ""
+    first, *later = answer.tiers
+    told = [_asked(first, first=True) if first.entered else _unasked(first, answer)]
+    told += [_asked(tier) if tier.entered else f"stopped: {_reason(tier, 'it')}" for tier in later]
+    return "; ".join(told)
+
+
+def _asked(tier: TierRecord, *, first: bool = False) -> str:
+    """A tier that was entered."""
+    used = tier.usage
+    times = {0: "", 1: " once"}.get(used.calls, f" {used.calls:,} times")
+    parts = []
+    if used.calls:
+        parts.append(f"{used.prompt_tokens + used.reply_tokens:,} tokens")
+        parts += [] if used.cost is None else [money(used.cost)]
+    if used.cached:
+        parts.append(f"{used.cached:,} from the cache")
+    took = f" ({', '.join(parts)})" if parts else ""
+    came = _CAME[tier.end][not first]
+    if not first:
+        return f"so asked it{times}{took}: {came}"
+    if tier.end == "differs" and tier.before is None:
+        came = "it wrote a query"
+    before = "nothing found" if tier.before is None else f"{percent(tier.before)} sure"
+    return f"{before} locally, so asked {tier.model}{times}{took}: {came}"
+
+
+def _unasked(tier: TierRecord, answer: Answer) -> str:
+    """The first tier, where it wasn't entered."""
+    reason = _reason(tier, tier.model)
+    if answer.status != "answered" or tier.before is None:
+        return f"nothing was spent: {reason}"
+    return f"answered locally at {percent(tier.before)}, nothing was spent: {reason}"
+
+
+def _reason(tier: TierRecord, model: str) -> str:
+    """The reason why a tier wasn't entered."""
+    if tier.end == "budget":
+        return f"the budget doesn't reach for asking {model}"
+    return "that is sure enough"
+
+
+def assumed_words(asked: QuestionBack) -> str:
+    """The reading that the answer goes by, and what the others would give, in a sentence."""
+    taken, *others = asked.choices
+    told = "; ".join(f"{one.text} gives {one.gives}" for one in others)
+    said = f"“{asked.phrase}” is taken as {taken.text}" if asked.phrase else f"taken: {taken.text}"
+    return f"{said}; {told}"
+
+
+def question_back_to_dict(
+    asked: QuestionBack | None, readable: Callable[[str], str]
+) -> dict[str, Any] | None:
+    """A question back as JSON types; `readable` makes text that UTF-8 can carry."""
+    if asked is None:
+        return None
+    return {
+        "text": readable(asked.text),
+        "kind": asked.kind,
+        "phrase": readable(asked.phrase),
+        "assumed": readable(assumed_words(asked)),
+        "choices": [
+            {
+                "number": number,
+                "text": readable(one.text),
+                "gives": readable(one.gives),
+                "share": round(one.share, 6),
+                "sql": readable(one.candidate.sql),
+            }
+            for number, one in enumerate(asked.choices, 1)
+        ],
+    }
+
 
 FORMAT = "sqlwright-answer"
 VERSION = 2

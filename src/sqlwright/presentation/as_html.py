@@ -10,13 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sqlwright.presentation.accounting import answered_words
-from sqlwright.presentation.answer import doubt_words, rows_words, shown_rows
-from sqlwright.presentation.asking_back import assumed_words
-from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.answer import (
+    assumed_words,
+    doubt_words,
+    rows_words,
+    shown_rows,
+    spent_words,
+)
 from sqlwright.presentation.html.elements import CELL
 from sqlwright.presentation.html.templates import render
-from sqlwright.presentation.numbers import percent
-from sqlwright.presentation.spent import spent_words
+from sqlwright.presentation.numbers import percent, usage_words
 from sqlwright.presentation.sureness import basis_lines
 
 if TYPE_CHECKING:

@@ -13,19 +13,30 @@ from typing import Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
-from sqlwright.types.account import Account, AskedPhrase, PhraseKind
-from sqlwright.types.candidates import Candidate
-from sqlwright.types.notes import CAVEATS, FINDINGS, Note, NoteKind, Veto, VetoKind
+from sqlwright.types.candidates import (
+    CAVEATS,
+    FINDINGS,
+    Account,
+    AskedPhrase,
+    Candidate,
+    Choice,
+    Note,
+    NoteKind,
+    PhraseKind,
+    QuestionBack,
+    ReadingKind,
+    Veto,
+    VetoKind,
+)
 from sqlwright.types.plans import QueryCost
-from sqlwright.types.readings import Choice, QuestionBack, ReadingKind
 from sqlwright.types.results import (
     Cell,
     ErrorCause,
     ErrorKind,
     ExecutionError,
     ExecutionResult,
+    ValueMatch,
 )
-from sqlwright.types.values import ValueMatch
 
 
 @dataclass(frozen=True, slots=True)

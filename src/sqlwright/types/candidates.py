@@ -4,16 +4,155 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.types.account import Account
-from sqlwright.types.notes import Note, Veto
-from sqlwright.types.results import ExecutionResult
-from sqlwright.types.values import ValueMatch
+from sqlwright.types.results import ExecutionResult, ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.sql.facts import QueryFacts
+
+ReadingKind = Literal[
+    "column", "value", "condition", "bound", "operation", "repeats", "each", "without", "direction",
+    "first",
+]  # fmt: skip
+"""The one thing in which readings differ: the column meant; the stored value; whether a condition
+is meant, or which; whether a bound belongs to it; what is worked out; whether what comes twice
+counts twice; all together or one row each; rows without a partner; the upper or lower end; all or
+the first few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One reading of a question."""
+
+    text: str
+    """The reading in words, as far as it differs from the others."""
+    gives: str
+    """Its answer in short: the only value, or the number of rows and the first of them."""
+    share: float
+    """Probability that it is meant if one of the choices is, in [0, 1]; shares add up to 1."""
+    candidate: Candidate
+    """Its query and rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionBack:
+    """A question to whoever asked, with the readings to choose from."""
+
+    text: str
+    kind: ReadingKind
+    phrase: str
+    """The words of the question that can be read in several ways; empty where none stand for it."""
+    choices: tuple[Choice, ...]
+    """Two or three, the likeliest first: that is the one answered."""
+
+    @property
+    def taken(self) -> Choice:
+        """The choice that the answer goes by."""
+        return self.choices[0]
+
+
+PhraseKind = Literal[
+    "value", "quotation", "name", "number", "time", "negation", "bound", "pattern", "extreme",
+    "average", "count", "sum", "order", "word", "output",
+]  # fmt: skip
+"""The things that phrases ask for: a stored value; a text in quotes or written as a name; a number;
+a time; an exclusion; a comparison; a part of a text; an operation; anything else; a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPhrase:
+    """A phrase of the question, and what in the query answers it."""
+
+    kind: PhraseKind
+    text: str
+    span: tuple[int, int]
+    """First character and end in the question."""
+    answer: str = ""
+    """The part of the query that answers it, in words; empty for nothing."""
+    doubt: float = 0.0
+    """The weight against the query of nothing answering it, in [0, 1]."""
+    value: ValueMatch | None = None
+    """A stored value that it names and the query doesn't use."""
+    columns: tuple[ColumnRef, ...] = ()
+    """Columns that are called so and the query doesn't use."""
+    tables: tuple[str, ...] = ()
+    """Likewise."""
+    nearest: tuple[ValueMatch, ...] = ()
+    """The stored values that are spelled most like it, where none is the same."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """The account of one query: every phrase of the question that asks for something."""
+
+    phrases: tuple[AskedPhrase, ...] = ()
+    """In reading order."""
+
+    @cached_property
+    def unanswered(self) -> tuple[AskedPhrase, ...]:
+        """Those that nothing answers, the worst first."""
+        left = [one for one in self.phrases if not one.answer]
+        return tuple(sorted(left, key=lambda one: -one.doubt))
+
+    @cached_property
+    def doubt(self) -> float:
+        """The weight of all of them together against the query, in [0, 1]."""
+        return 1.0 - prod(1.0 - one.doubt for one in self.unanswered)
+
+
+NoteKind = Literal[
+    "stopped", "vetoed", "mended", "unanswered",
+    "fan_out", "text_as_number", "order_by_digits", "replaced", "converted",
+    "null_first", "text_among_numbers", "tied", "equal_rows",
+    "shortened", "only_null", "date", "second_question", "form", "database",
+    "left_out", "budget", "stand_in", "model", "schema", "embedder", "critic", "record",
+]  # fmt: skip
+"""The subject of a note: how the run ended, faults of the query, what machine checks found and
+replaced in it, its rows, the question, the database, and what went otherwise than planned."""
+
+FINDINGS: frozenset[NoteKind] = frozenset(
+    {"fan_out", "text_as_number", "order_by_digits", "replaced"}
+)
+"""Kinds that machine checks of a query give."""
+CAVEATS: frozenset[NoteKind] = frozenset(
+    {"null_first", "order_by_digits", "text_among_numbers", "tied"}
+)
+"""Kinds of what the data does to a query's order, comparisons and sums; its answer is doubted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing to know, in a sentence. Programs go by the kind, never by the text."""
+
+    kind: NoteKind
+    text: str
+    cause: str = ""
+    """The message of the error that it tells of, where there is one."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+VetoKind = Literal[
+    "all", "amount", "both", "constant", "date", "flag", "join", "key", "moment", "name",
+    "negation", "null", "number", "operation", "place", "round", "shown", "text", "unanswered",
+    "unit", "value", "window", "year",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """A fault of a query that runs, read from its form: no right query has it."""
+
+    kind: VetoKind
+    message: str
+    """The fault, in words."""
+    done: str = ""
+    """The mend, in words, for faults that can be mended; empty for others."""
 
 
 @runtime_checkable

@@ -22,7 +22,7 @@ from sqlwright.steps.retrieval.values import (
     retrieve_values,
 )
 from sqlwright.types import Question, State, ValueMatch
-from sqlwright.types.values import WITHIN
+from sqlwright.types.results import WITHIN
 
 CONTINENT = ColumnRef("continents", "Continent")
 COUNTRY = ColumnRef("countries", "Name")

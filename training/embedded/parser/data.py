@@ -45,8 +45,8 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
 from sqlwright.local.form.read.sql import read_sql
 from sqlwright.local.form.sequence.grammar import Symbol, linearize
+from sqlwright.local.parser.dressing.moments import as_meant
 from sqlwright.local.parser.dressing.undress import undress
-from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import Budget, Encoded, WordPieces
 from sqlwright.local.parser.pointers import to_tokens

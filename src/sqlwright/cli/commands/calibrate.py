@@ -11,8 +11,8 @@ from rich.progress import MofNCompleteColumn
 
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import note_destinations, opener, settled
-from sqlwright.cli.terminal.bar import TerminalBar
 from sqlwright.cli.terminal.console import Screen
+from sqlwright.cli.terminal.progress import TerminalBar
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import read_database

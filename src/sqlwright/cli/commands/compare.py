@@ -31,12 +31,12 @@ from sqlwright.cli.views.answer import (
 from sqlwright.errors import Cancelled, WorkspaceError
 from sqlwright.events import Event, RunStarted
 from sqlwright.lab.comparison.asking import compare
-from sqlwright.lab.comparison.names import STAGES
 from sqlwright.lab.comparison.records import ComparedRecipe, Comparison
 from sqlwright.lab.comparison.words import (
     ASPECT_TITLES,
     STAGE_CAPTIONS,
     STAGE_TITLES,
+    STAGES,
     STATUS_WORDS,
     advice,
     also_wrote,
@@ -48,8 +48,8 @@ from sqlwright.lab.comparison.words import (
 )
 from sqlwright.presentation.answer import readable
 from sqlwright.presentation.html.page import write_page
+from sqlwright.presentation.numbers import duration
 from sqlwright.presentation.sureness import basis_lines
-from sqlwright.presentation.timing import duration
 from sqlwright.settings.policy import check_model_is_asked
 from sqlwright.settings.values import Settings
 from sqlwright.types import Usage

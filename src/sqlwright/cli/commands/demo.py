@@ -29,7 +29,7 @@ from sqlwright.demo.business import DemoQuestion, demo_questions, write_business
 from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.prepare.storage.paths import disk_errors, make_private
 from sqlwright.presentation.answer import readable
-from sqlwright.presentation.timing import duration
+from sqlwright.presentation.numbers import duration
 from sqlwright.protocols import Run
 
 EXAMPLES = """\

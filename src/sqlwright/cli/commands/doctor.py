@@ -24,7 +24,7 @@ from sqlwright.errors import SqlwrightError
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.local.runtime import is_silent
 from sqlwright.presentation.answer import to_json
-from sqlwright.presentation.timing import duration
+from sqlwright.presentation.numbers import duration
 
 EXAMPLES = """\
 sqlwright doctor

@@ -28,9 +28,7 @@ from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.rules.rule import all_rules, find_rule
 from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.presentation.answer import to_json
-from sqlwright.presentation.costs import usage_words
-from sqlwright.presentation.numbers import counted, money
-from sqlwright.presentation.timing import duration
+from sqlwright.presentation.numbers import counted, duration, money, usage_words
 from sqlwright.recipes.ablation_lists import find_ablation
 from sqlwright.settings.values import Settings
 from sqlwright.types import Usage

@@ -10,17 +10,17 @@ from rich.progress import TaskProgressColumn
 
 from sqlwright.cli.failure import INTERRUPTED
 from sqlwright.cli.opening import settled
-from sqlwright.cli.terminal.bar import TerminalBar
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.interrupt import interruptible
 from sqlwright.cli.terminal.layout import shorten
+from sqlwright.cli.terminal.progress import TerminalBar
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import accept, read_database
 from sqlwright.doctor import reading_lines
 from sqlwright.errors import Cancelled
 from sqlwright.prepare import Progress, prepare
-from sqlwright.presentation.timing import duration
+from sqlwright.presentation.numbers import duration
 from sqlwright.protocols import Run
 
 EXAMPLES = """\

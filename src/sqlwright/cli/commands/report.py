@@ -29,11 +29,9 @@ from sqlwright.lab.evaluation.pages.differences import (
     verdict_words,
 )
 from sqlwright.lab.evaluation.pages.estimates import estimate, points
-from sqlwright.lab.evaluation.pages.repeats import repeats
 from sqlwright.lab.evaluation.pages.run_page import run_page
-from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_runs
-from sqlwright.lab.evaluation.pages.settings import short
-from sqlwright.lab.evaluation.pages.several_page import several_data, several_page
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_runs, short
+from sqlwright.lab.evaluation.pages.several_page import repeats, several_data, several_page
 from sqlwright.presentation.answer import plain, readable, to_json
 from sqlwright.presentation.html.page import is_page, write_page
 

@@ -27,7 +27,7 @@ from sqlwright.cli.views.ask import show_rows
 from sqlwright.database import open_database
 from sqlwright.errors import Cancelled, TooCostly, UnsafeQuery
 from sqlwright.prepare.quick import column_profiles
-from sqlwright.presentation.costs import cost_words
+from sqlwright.presentation.numbers import cost_words
 from sqlwright.prompts.dialects.names import Names
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.running.answering import query_answer

@@ -20,9 +20,8 @@ from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import default_database
 from sqlwright.cli.views.answer import DisplayOptions, confidence_text, sql_lines
 from sqlwright.presentation.answer import plain, readable, to_json
-from sqlwright.presentation.numbers import counted, money
+from sqlwright.presentation.numbers import counted, duration, money
 from sqlwright.presentation.sureness import agreement_words
-from sqlwright.presentation.timing import duration
 from sqlwright.running.trace import Trace, TraceSummary, find_trace, list_traces, read_trace
 from sqlwright.types import Basis
 

@@ -20,14 +20,17 @@ from sqlwright.cli.terminal.layout import (
 )
 from sqlwright.cli.terminal.table import SHOWN_ROWS, cell_text, shape, table_lines
 from sqlwright.cli.terminal.text import clean, clean_block
-from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, rows_words
-from sqlwright.presentation.asking_back import assumed_words
-from sqlwright.presentation.costs import cost_words, usage_words
-from sqlwright.presentation.numbers import percent
-from sqlwright.presentation.spent import spent_words
+from sqlwright.presentation.answer import (
+    DOUBTED_ROWS,
+    NO_ROWS,
+    assumed_words,
+    doubt_words,
+    rows_words,
+    spent_words,
+)
+from sqlwright.presentation.numbers import cost_words, duration, percent, usage_words
 from sqlwright.presentation.sql_text import Cut, in_clauses, sql_pieces
 from sqlwright.presentation.sureness import basis_lines
-from sqlwright.presentation.timing import duration
 from sqlwright.sql.pieces import cutting
 from sqlwright.types import Answer, Candidate, ExecutionResult, Note, QueryPart, ValueMatch
 

@@ -19,9 +19,8 @@ from sqlwright.cli.views.answer import (
     value_line,
 )
 from sqlwright.presentation.accounting import LEAST
-from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.numbers import duration, usage_words
 from sqlwright.presentation.sureness import interval_words
-from sqlwright.presentation.timing import duration
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 
 LINKS = 12

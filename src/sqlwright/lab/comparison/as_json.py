@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.lab.comparison.names import first_version
+from sqlwright.lab.comparison.words import first_version
 from sqlwright.presentation.answer import (
     answer_to_dict,
     candidate_to_dict,

@@ -20,8 +20,8 @@ from sqlwright.boundary.arguments import (
 from sqlwright.candidates import facts_of
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UserError
 from sqlwright.events import no_events
-from sqlwright.lab.comparison.names import ASPECTS, Aspect
 from sqlwright.lab.comparison.records import Cluster, ComparedRecipe, Comparison, QueryDifference
+from sqlwright.lab.comparison.words import ASPECTS, Aspect
 from sqlwright.recipes.loading import Recipe, load_recipe
 from sqlwright.schema import Schema
 from sqlwright.session import OnEvent, Session

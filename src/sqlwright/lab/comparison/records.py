@@ -11,7 +11,7 @@ from typing import Any, Literal
 import sqlwright
 from sqlwright.candidates import normalized_sql
 from sqlwright.lab.comparison import words
-from sqlwright.lab.comparison.names import STAGES, Aspect, Stage, author
+from sqlwright.lab.comparison.words import STAGES, Aspect, Stage, author
 from sqlwright.presentation.answer import doubt_words
 from sqlwright.presentation.html.page import page_of
 from sqlwright.schema import ColumnRef, Detail

@@ -4,9 +4,10 @@ queries are as they were written."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal, get_args
 
-from sqlwright.lab.comparison.names import Aspect, Stage, author, first_version
+from sqlwright.candidates import history
 from sqlwright.presentation.answer import cell_to_text
 from sqlwright.presentation.numbers import money, percent
 from sqlwright.presentation.sureness import agreement_words, basis_lines
@@ -21,6 +22,30 @@ if TYPE_CHECKING:
         Repair,
         StageCost,
     )
+
+Stage = Literal["retrieval", "schema_linking", "generation", "repair", "selection", "other"]
+"""The five stages; `other` are steps of somebody else's and an agent's turns."""
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+Aspect = Literal["tables", "joins", "shown", "conditions", "grouping", "order", "queries", "other"]
+"""One side of a query: tables it reads, how they are joined, what is shown, conditions, grouping,
+order and limit, queries within it, parts without words."""
+ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
+
+
+def first_version(candidate: Candidate) -> Candidate:
+    """A query as its author wrote it, before any repair."""
+    *_, first = history(candidate)
+    return first
+
+
+def author(candidate: Candidate) -> str:
+    """The author of a query's first version: the name of its prompt, else its step, and the model
+    that it names."""
+    first = first_version(candidate)
+    named = PurePath(first.prompt).stem or first.source
+    return f"{named} of {first.model}" if first.model else named
+
 
 VALUE = 60
 """Characters shown of a result that is one value; chosen."""

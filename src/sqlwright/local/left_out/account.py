@@ -32,7 +32,7 @@ from sqlwright.presentation.accounting import unanswered_words
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.calculations import calculations
 from sqlwright.types import Account, AskedPhrase, Candidate, Question, ValueMatch, Veto
-from sqlwright.types.account import PhraseKind
+from sqlwright.types.candidates import PhraseKind
 
 DOUBTS: Mapping[PhraseKind, float] = {
     "value": 0.9, "number": 0.9, "time": 0.9, "negation": 0.9, "bound": 0.9, "pattern": 0.9,

@@ -38,7 +38,7 @@ from sqlwright.schema import ColumnRef, ForeignKey
 from sqlwright.sql.dialects import dialect_of
 from sqlwright.sql.hazards import held
 from sqlwright.types import Candidate, Note
-from sqlwright.types.notes import VetoKind
+from sqlwright.types.candidates import VetoKind
 
 # ---- units: a number of minutes compared with milliseconds, a thousand taken for 1
 

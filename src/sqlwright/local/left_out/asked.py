@@ -19,7 +19,7 @@ from sqlwright.english.cues import (
 )
 from sqlwright.english.vocabulary import NUMBERS, SCALES
 from sqlwright.english.words import tokens
-from sqlwright.types.account import PhraseKind
+from sqlwright.types.candidates import PhraseKind
 
 AMOUNT_AFTER = re.compile(rf"\s+{MEASURE}\b", re.IGNORECASE)
 

@@ -21,7 +21,7 @@ from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.sql.declared_types import type_class
 from sqlwright.sql.hazards import held
 from sqlwright.types import Cell, State, ValueMatch, Veto
-from sqlwright.types.notes import VetoKind
+from sqlwright.types.candidates import VetoKind
 from sqlwright.types.stored import Formats
 
 if TYPE_CHECKING:

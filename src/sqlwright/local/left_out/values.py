@@ -31,7 +31,7 @@ from sqlwright.local.left_out.reading import (
     with_parts,
 )
 from sqlwright.types import ValueMatch
-from sqlwright.types.values import WITHIN
+from sqlwright.types.results import WITHIN
 
 
 def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:

@@ -38,8 +38,8 @@ from sqlwright.local.numerics import sigmoid
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.dating import Dating
 from sqlwright.local.parser.dressing.dress import dress
+from sqlwright.local.parser.dressing.moments import as_meant
 from sqlwright.local.parser.dressing.undress import undress
-from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.grouping import Grouping, unit_of
 from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, ValueNode, WordPieces

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from sqlwright.presentation.answer import cell_to_text, hidden_rows, visible
 from sqlwright.presentation.html.elements import LONGEST, Html, foreign
+from sqlwright.presentation.numbers import duration
 from sqlwright.presentation.sql_text import Cut, in_clauses, sql_pieces
-from sqlwright.presentation.timing import duration
 
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment

@@ -25,7 +25,7 @@ from sqlwright.steps.selection.readings.difference import Difference, difference
 from sqlwright.steps.selection.readings.settled import is_settled
 from sqlwright.steps.selection.readings.words import Worded, Wording, question_text
 from sqlwright.types import Account, Candidate, State
-from sqlwright.types.readings import Choice, QuestionBack
+from sqlwright.types.candidates import Choice, QuestionBack
 
 MOST = 3
 """Choices at most: more aren't read."""

@@ -26,9 +26,8 @@ from sqlwright.lab.evaluation.pages.differences import (
 )
 from sqlwright.lab.evaluation.pages.estimates import number_of, points
 from sqlwright.lab.evaluation.pages.run_page import contents
-from sqlwright.lab.evaluation.pages.runs import MeasuredRun
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun, short
 from sqlwright.lab.evaluation.pages.sections.wrong import counted
-from sqlwright.lab.evaluation.pages.settings import short
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.blocks import filters

@@ -10,8 +10,7 @@ from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.intervals import PairedDifference
 from sqlwright.lab.evaluation.pages.answers import origin_words
-from sqlwright.lab.evaluation.pages.runs import MeasuredRun
-from sqlwright.lab.evaluation.pages.settings import SettingDifference, setting_differences
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun, SettingDifference, setting_differences
 from sqlwright.lab.evaluation.records import Record
 
 ChangeKind = Literal["lost", "gained", "still_wrong"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlwright
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation.grading import level_place
+from sqlwright.lab.evaluation.intervals import OverSeeds, over_seeds
 from sqlwright.lab.evaluation.pages.differences import (
     LEVEL,
     RunDifference,
@@ -18,14 +19,70 @@ from sqlwright.lab.evaluation.pages.differences import (
     verdict_words,
 )
 from sqlwright.lab.evaluation.pages.estimates import HEAD, estimate, estimates, points
-from sqlwright.lab.evaluation.pages.repeats import repeats
-from sqlwright.lab.evaluation.pages.runs import MeasuredRun
+from sqlwright.lab.evaluation.pages.runs import DIARY, MACHINE, MeasuredRun, settings_lines, short
 from sqlwright.lab.evaluation.pages.sections.costs import price_of, priced_figure
-from sqlwright.lab.evaluation.pages.settings import short
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts import bars, figure, figures
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined
 from sqlwright.presentation.html.page import page
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Runs that were set alike."""
+
+    runs: tuple[MeasuredRun, ...]
+    accuracy: OverSeeds
+    """Of their execution accuracies."""
+
+    @property
+    def told(self) -> str:
+        """Mean, spread and interval in a sentence."""
+        one = self.accuracy
+        told = f"{one.runs} runs were set alike: {one.value:.1%} at the mean"
+        if one.deviation is None or one.low is None or one.high is None:
+            return told
+        return (
+            f"{told}, {100 * one.deviation:.1f} points between runs (standard deviation); the mean "
+            f"of other runs over these questions lies between {max(0.0, one.low):.1%} and "
+            f"{min(1.0, one.high):.1%}"
+        )
+
+
+def repeats(runs: Sequence[MeasuredRun]) -> tuple[Repeats, ...]:
+    """The groups of two and more finished runs with the same settings, seeds and the machine
+    apart."""
+    groups: dict[tuple[tuple[str, str], ...], list[MeasuredRun]] = {}
+    for run in runs:
+        if run.finished and estimate(run.summary.get("execution_accuracy")) is not None:
+            groups.setdefault(_settings_of(run), []).append(run)
+    return tuple(
+        Repeats(tuple(group), over_seeds([_accuracy_of(run) for run in group]))
+        for group in groups.values()
+        if len(group) > 1
+    )
+
+
+def _settings_of(run: MeasuredRun) -> tuple[tuple[str, str], ...]:
+    lines = settings_lines(run.described)
+    kept = (
+        (name, value)
+        for name, value in lines.items()
+        if name.partition(" ")[0] not in DIARY | MACHINE and not _of_seed(name, value)
+    )
+    return tuple(sorted([*kept, ("questions", str(run.summary.get("questions")))]))
+
+
+def _of_seed(name: str, value: str) -> bool:
+    """True of a setting that is a seed, among overrides too."""
+    return name.endswith("seed") or (name.startswith("overrides") and ".seed=" in value)
+
+
+def _accuracy_of(run: MeasuredRun) -> float:
+    found = estimate(run.summary.get("execution_accuracy"))
+    assert found is not None
+    return found.value
+
 
 MOST = 40
 """Runs on a page; chosen."""

@@ -214,7 +214,7 @@ def write_sql(form: f.Query, schema: Schema) -> str:
 
 def _strictly(form: f.Query, schema: Schema, dialect: Dialect) -> str:
     # A question of a SQLite file shouldn't wait for these.
-    from sqlwright.local.form.write.words import words_of
+    from sqlwright.local.form.write.engines import words_of
 
     words = words_of(dialect.name)
     if words is not None:

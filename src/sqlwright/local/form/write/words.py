@@ -1,16 +1,9 @@
-"""The words that a dialect has for the form's functions: one table for each engine.
-
-SQLite's stands in `functions.py`; `engines/` has the others.
-"""
+"""The words that a dialect has for the form's functions; `engines.py` has them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-
-_ENGINES = {"postgres": "postgres", "duckdb": "duckdb", "mysql": "mysql", "mariadb": "mysql"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +77,3 @@ class Words:
     """A span as it can be added up, and a sum of these as a span again."""
     limits_within: bool = True
     """A query after IN may have a limit."""
-
-
-@cache
-def words_of(name: str) -> Words | None:
-    """The words of a dialect; None of one that nothing is written for."""
-    module = _ENGINES.get(name)
-    if module is None:
-        return None
-    found = import_module(f"sqlwright.local.form.write.engines.{module}").WORDS
-    assert isinstance(found, Words)
-    return found

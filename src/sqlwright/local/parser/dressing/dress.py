@@ -8,13 +8,14 @@ from dataclasses import replace
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.walking import changed, inside
 from sqlwright.local.parser.dressing.moments import (
+    EXTREMES,
     MOMENTS,
+    Ways,
     date_part,
     day,
     moment_of,
     stored_day,
 )
-from sqlwright.local.parser.dressing.ways import EXTREMES, Ways
 from sqlwright.types.periods import period_of
 from sqlwright.types.stored import Formats, Stored
 

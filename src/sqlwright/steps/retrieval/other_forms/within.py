@@ -20,7 +20,7 @@ from sqlwright.english.vocabulary import (
 from sqlwright.english.words import part_of, singular, split_name, stem, tokens
 from sqlwright.schema import Schema
 from sqlwright.types import ValueMatch
-from sqlwright.types.values import WITHIN
+from sqlwright.types.results import WITHIN
 
 _SHORTEST = 5
 """Letters of the longest word of such a phrase at least; chosen."""

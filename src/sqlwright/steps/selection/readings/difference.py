@@ -14,7 +14,7 @@ from typing import Literal
 
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.facts import AggregateCall, Comparison, QueryFacts, SelectFacts, Term
-from sqlwright.types.readings import ReadingKind
+from sqlwright.types.candidates import ReadingKind
 
 Place = Literal[
     "shown", "grouping", "order", "whole order", "comparison", "distinct", "limit", "left join",

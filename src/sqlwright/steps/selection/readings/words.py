@@ -11,7 +11,7 @@ from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.facts import AggregateCall, Comparison, Term
 from sqlwright.steps.selection.readings.difference import Difference, Place, Statement
 from sqlwright.types import Question, ValueMatch
-from sqlwright.types.readings import ReadingKind
+from sqlwright.types.candidates import ReadingKind
 
 OPERATORS: Mapping[str, tuple[str, str]] = {
     "=": ("is", "isn't"), "!=": ("isn't", "is"),

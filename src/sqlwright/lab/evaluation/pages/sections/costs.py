@@ -15,8 +15,7 @@ from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts import Axis, Bar, Point, bars, figure, figures, plane
 from sqlwright.presentation.html.elements import NOTHING, Html, foreign
-from sqlwright.presentation.numbers import money
-from sqlwright.presentation.timing import duration
+from sqlwright.presentation.numbers import duration, money
 
 LEAST = 2
 """Levels of difficulty from which on they can be set against one another."""
