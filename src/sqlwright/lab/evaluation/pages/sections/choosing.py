@@ -1,4 +1,4 @@
-"""What was chosen of: columns that are left after each step that narrows, and the needed ones among
+"""Columns left after each step that narrows, and the needed ones among
 them; candidates, which generators had a right one, and how well one of them was chosen."""
 
 from __future__ import annotations
