@@ -153,7 +153,7 @@ def test_a_query_that_answers_every_phrase_says_by_what(ask: Ask) -> None:
     assert answers["Germany"] == "customers.country = 'Germany'"
     assert answers["How many"] == "a count"
     assert "nothing" not in str(answer).split("how sure")[0]
-    assert "customers.country = &#x27;Germany&#x27;" in answer._repr_html_()
+    assert "customers.country = &#39;Germany&#39;" in answer._repr_html_()
 
 
 @pytest.mark.parametrize(("answerable", "doubted"), [(0.9, False), (0.1, True)])
