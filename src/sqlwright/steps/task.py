@@ -1,22 +1,75 @@
-"""The context of prompts that have a query written: the question, the schema, values found for
-it."""
+"""Prompts that have a query written: the question, the schema, values found for it."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlwright.english.words import singular, split_name
-from sqlwright.messages import Span, Text
+from sqlwright.messages import Message, Span, Text
+from sqlwright.prompts.fitting import Fitted, Portion, fit
+from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
-from sqlwright.steps.showing import Shown, Style, found_values, matched_values, own_functions
+from sqlwright.steps.showing import (
+    EvidenceStep,
+    Shown,
+    Style,
+    found_values,
+    matched_values,
+    own_functions,
+)
 from sqlwright.types import State
-
-__all__ = ["Style", "task"]
 
 MOST_UNFOUND = 10
 """Phrases named at most of which nothing was found."""
+
+
+class QueryStep(EvidenceStep):
+    """A step whose prompts have a query written."""
+
+    style: Style
+    """The form of the schema."""
+    examples: int
+    """Stored values shown beside a column at most."""
+
+    def laid_out(
+        self,
+        template: str,
+        demonstrations: Sequence[Mapping[str, Any]],
+        state: State,
+        context: Context,
+        *,
+        step: str,
+        listed: float = 0.0,
+        told: Callable[[float], Mapping[str, Any]] = lambda _: {},
+        order: Callable[[], random.Random | None] = lambda: None,
+    ) -> Fitted:
+        """The prompt, as much of it as the model has room for.
+
+        `told` makes the variables of the step's own from the share of rows there is room for, which
+        is `listed` at most; `order` the order in which tables and columns are shown.
+        """
+
+        def messages(portion: Portion, state: State) -> tuple[Message, ...]:
+            return render(
+                template,
+                demonstrations=demonstrations[: portion.shots],
+                **self.reading,
+                **told(portion.listed),
+                **task(
+                    state,
+                    context,
+                    style=portion.style,
+                    examples=portion.examples,
+                    shuffle=order(),
+                    shown=self.shown.within(portion),
+                ),
+            )
+
+        full = Portion(len(demonstrations), self.style, self.examples, listed=listed)
+        return fit(messages, full, state, context, step=step, sampling=self.sampling)
 
 
 def task(

@@ -362,15 +362,13 @@ def test_of_several_samples_a_bad_one_is_left_out(shop_workspace: Workspace) -> 
 def test_a_prompt_and_worked_examples_of_ones_own(
     shop_workspace: Workspace, tmp_path: Path
 ) -> None:
-    path = tmp_path / "mine.jinja"
+    path = tmp_path / "query_plan.jinja"
     path.write_text(
         "{% for one in demonstrations %}{{ one.question }}\n{% endfor %}{{ question }}", "utf-8"
     )
     model, models = answering("SELECT 1")
     context = Context(shop_workspace, Run(), models)
-    DirectGeneration(str(path), demonstrations="query_plan", shots=9)(
-        state(shop_workspace), context
-    )
+    DirectGeneration(str(path), shots=9)(state(shop_workspace), context)
     text = str(model.requests[0][1].messages[0].text)
     assert "Who wrote the most recently published title" in text
     assert text.endswith("Who lives in Munich?")
@@ -379,8 +377,6 @@ def test_a_prompt_and_worked_examples_of_ones_own(
 
 
 def test_options_out_of_range_are_refused() -> None:
-    with pytest.raises(ValueError, match="there are divide_and_conquer, query_plan"):
-        DirectGeneration(demonstrations="chess")
     with pytest.raises(ValueError, match="examples"):
         DirectGeneration(examples=-1)
     with pytest.raises(ValueError, match="shots"):

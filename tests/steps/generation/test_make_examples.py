@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,12 +96,6 @@ def test_the_papers_form_takes_them_as_they_are(shop_workspace: Workspace) -> No
     assert pairs(state) == [WRONG, NAMES, NAMES]
 
 
-def test_no_time_is_no_check_and_no_example(shop_workspace: Workspace) -> None:
-    state, _ = made(shop_workspace, reply(NAMES), reply(CITIES), seconds=0)
-    assert state.demonstrations == ()
-    assert "none of the 2 examples" in state.warnings[0].text
-
-
 @pytest.mark.parametrize(
     "says",
     [
@@ -176,16 +171,17 @@ def test_without_examples_the_prompt_speaks_of_none(shop_workspace: Workspace) -
     assert "ther questions" not in told
 
 
-def test_worked_examples_made_for_the_question_go_with_any_prompt(
-    shop_workspace: Workspace,
+def test_worked_examples_made_for_the_question_go_with_a_prompt_of_that_name(
+    shop_workspace: Workspace, tmp_path: Path
 ) -> None:
+    path = tmp_path / "synthetic_examples.jinja"
+    path.write_text(
+        "{% for one in demonstrations %}{{ one.sql }}{% endfor %} {{ question }}", "utf-8"
+    )
     model = model_of("", "")
     state = state_of(shop_workspace).evolve(demonstrations=(Demonstration(*NAMES),))
-    step = DirectGeneration("generation/synthetic_examples", "synthetic_examples")
-    step(state, Context(shop_workspace, Run(), {"llm": model}))
+    DirectGeneration(str(path))(state, Context(shop_workspace, Run(), {"llm": model}))
     assert NAMES[1] in str(model.requests[0][1].messages[-1].text)
-    with pytest.raises(ValueError, match="synthetic_examples"):
-        DirectGeneration(demonstrations="no_such")
 
 
 RECIPE = """

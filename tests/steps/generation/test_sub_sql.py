@@ -12,7 +12,7 @@ from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.running.combinators import named
 from sqlwright.running.sub_questions import SubQuestions
 from sqlwright.schema import ColumnRef, SchemaView
-from sqlwright.steps.generation.sub_sql import SubSql
+from sqlwright.steps.generation.sub_sql import ATTEMPTS, SubSql
 from sqlwright.steps.repair.execute import ExecuteCandidates
 from sqlwright.types import Candidate, Question, State, SubQuestion, ValueMatch
 from tests.golden import assert_prompt
@@ -132,8 +132,8 @@ def test_the_question_itself_is_asked_again_from_scratch(shop_workspace: Workspa
     shown = [f"Answered already: {PARTS[1]}" in prompt for prompt in prompts(model)]
     assert shown == [True, False, False]
     assert len({request.seed for _, request in model.requests}) == 3
-    state, model = asked(shop_workspace, state_of(shop_workspace, 3, before), down, attempts=2)
-    assert (len(model.requests), [one.sql for one in state.candidates]) == (2, [SECOND])
+    state, model = asked(shop_workspace, state_of(shop_workspace, 3, before), down)
+    assert (len(model.requests), [one.sql for one in state.candidates]) == (ATTEMPTS, [SECOND])
     assert [note.kind for note in state.warnings] == ["left_out"]
 
 
@@ -159,7 +159,7 @@ def test_worked_examples_of_each_prompt(
 
 
 def test_options_are_bounded() -> None:
-    for option in ({"shots": -1}, {"examples": -1}, {"attempts": 0}):
+    for option in ({"shots": -1}, {"examples": -1}):
         with pytest.raises(ValueError, match=next(iter(option))):
             SubSql(**option)
 

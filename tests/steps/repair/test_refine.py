@@ -209,7 +209,7 @@ def test_a_reason_can_be_switched_off(
 
 
 def test_options_are_bounded() -> None:
-    for option in ("nested_shots", "examples", "null_rows", "rows"):
+    for option in ("nested_shots", "examples", "null_rows"):
         with pytest.raises(ValueError, match=option):
             Refine(**{option: -1})
 

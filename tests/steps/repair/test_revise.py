@@ -109,10 +109,9 @@ def test_the_loop_and_the_step_agree(shop_workspace: Workspace, case: dict[str, 
     assert NO_FAULT(after, context)  # settled, since no reply could be used
 
 
-@pytest.mark.parametrize("options", [{"similarity": 0}, {"rows": -1}, {"examples": -1}])
-def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(options))):
-        Revise(**options)
+def test_options_out_of_range_are_refused() -> None:
+    with pytest.raises(ValueError, match="examples"):
+        Revise(examples=-1)
 
 
 @pytest.mark.parametrize("option", ["empty", "nulls", "literals"])
@@ -280,7 +279,7 @@ def test_every_query_can_be_looked_at_with_its_result(
     [
         ("error", ERROR, {}),
         ("literal", UNKNOWN, {}),
-        ("always", ROWS, {"always": True, "rows": 2}),
+        ("always", ROWS, {"always": True}),
         ("again", EMPTY, {}),
     ],
 )

@@ -10,16 +10,14 @@ from pathlib import PurePath
 from typing import Any, ClassVar, NamedTuple
 
 from sqlwright.candidates import grounded
-from sqlwright.messages import Message
 from sqlwright.prompts.demonstrations import demonstration_names, load_demonstrations, texts
-from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.sampling import Prompt, Sampling, ask
-from sqlwright.prompts.templates import model_text, render
+from sqlwright.prompts.templates import model_text
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of, in_turn
-from sqlwright.steps.showing import EvidenceStep, Style
-from sqlwright.steps.task import task
+from sqlwright.steps.showing import Style
+from sqlwright.steps.task import QueryStep
 from sqlwright.types import Candidate, State
 
 SOURCE = "generation.direct"
@@ -35,7 +33,7 @@ class QueryReply(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DirectGeneration(EvidenceStep):
+class DirectGeneration(QueryStep):
     """Has a language model write a candidate query for the question.
 
     One prompt, a candidate for each reply to it (CHESS section 3.1, generate_candidate_query).
@@ -50,10 +48,9 @@ class DirectGeneration(EvidenceStep):
     """
 
     prompt: str = "generation/divide_and_conquer"
-    """A name under `steps/`, or the path of a file that ends in .jinja."""
-    demonstrations: str = ""
-    """Name of the worked examples for the prompt; empty: those of the prompt's own name, if any.
-    `synthetic_examples` are those that `generation.make_examples` made for the question."""
+    """A name under `steps/`, or the path of a file that ends in .jinja. Its worked examples are
+    those of its last name, if any; of `synthetic_examples` those that `generation.make_examples`
+    made for the question."""
     shots: int = 4
     """Worked examples shown, those that fit the question best; the paper shows seven by divide and
     conquer and six query plans. Of those made for the question, the first."""
@@ -73,10 +70,6 @@ class DirectGeneration(EvidenceStep):
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 
     def __post_init__(self) -> None:
-        names = demonstration_names() | {SYNTHETIC}
-        if self.demonstrations and self.demonstrations not in names:
-            known = ", ".join(sorted(names))
-            raise ValueError(f"no demonstrations {self.demonstrations!r}; there are {known}")
         for option in ("examples", "shots"):
             if getattr(self, option) < 0:
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
@@ -84,26 +77,14 @@ class DirectGeneration(EvidenceStep):
     def __call__(self, state: State, context: Context) -> State:
         if not state.question.text.strip() or not any(True for _ in state.view.visible):
             return state
-        shown = self._demonstrations(state, context)
-        how = self.shown
-
-        def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
-            return render(
-                self.prompt,
-                demonstrations=shown[: portion.shots],
-                **self.reading,
-                **task(
-                    state,
-                    context,
-                    style=portion.style,
-                    examples=portion.examples,
-                    shuffle=self._order(state, context),
-                    shown=how.within(portion),
-                ),
-            )
-
-        full = Portion(len(shown), self.style, self.examples, listed=0.0)
-        fitted = fit(laid_out, full, state, context, step=SOURCE, sampling=self.sampling)
+        fitted = self.laid_out(
+            self.prompt,
+            self._demonstrations(state, context),
+            state,
+            context,
+            step=SOURCE,
+            order=partial(self._order, state, context),
+        )
         state = fitted.noted(state, SOURCE)
         prompt = Prompt(
             fitted.messages, partial(_written, dialect=context.workspace.schema.dialect)
@@ -131,7 +112,7 @@ class DirectGeneration(EvidenceStep):
 
     def _demonstrations(self, state: State, context: Context) -> list[Mapping[str, Any]]:
         """The worked examples that the prompt may show, the most useful first."""
-        name = self.demonstrations or PurePath(self.prompt).stem
+        name = PurePath(self.prompt).stem
         if name == SYNTHETIC:
             made = in_turn(state.demonstrations)[: self.shots]
             return [{"question": model_text(m.question), "sql": model_text(m.sql)} for m in made]

@@ -23,6 +23,9 @@ from sqlwright.steps.task import task
 from sqlwright.types import Candidate, Demonstration, State
 
 NAME = "generation.make_examples"
+BY_FEATURE, BY_COLUMN = "generation/examples_by_feature", "generation/examples_by_column"
+SECONDS = 10.0
+"""Time for executing all of them; those it doesn't reach are left out."""
 _QUESTIONS = ("question", "input", "nl")
 _QUERIES = ("sql", "output", "query")
 
@@ -68,15 +71,11 @@ class MakeExamples(SchemaStep):
     checked: bool = True
     """False takes examples as they are written, neither executed nor each once: the paper's form.
     """
-    seconds: float = 10.0
-    """Time for executing all of them; those it doesn't reach are left out."""
     style: Style = "ddl"
     """The schema as CREATE TABLE statements, or in one line per column."""
     examples: int = 3
     """Stored values shown beside a column at most."""
     sampling: Sampling = field(default_factory=Sampling)
-    feature_prompt: str = "generation/examples_by_feature"
-    column_prompt: str = "generation/examples_by_column"
 
     purpose: ClassVar[str] = (
         "Makes worked examples over this database for the queries that are written next. Run it "
@@ -86,7 +85,7 @@ class MakeExamples(SchemaStep):
     writes: ClassVar[frozenset[str]] = frozenset({"demonstrations"})
 
     def __post_init__(self) -> None:
-        for option in ("by_feature", "by_column", "like", "examples", "seconds"):
+        for option in ("by_feature", "by_column", "like", "examples"):
             if getattr(self, option) < 0:
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
 
@@ -140,7 +139,7 @@ class MakeExamples(SchemaStep):
             seen |= keys
         candidates = [Candidate(one.sql, NAME, by_model=True) for one in once]
         database, run = context.workspace.database, context.run
-        ran = execute(candidates, database, run, seconds=self.seconds)
+        ran = execute(candidates, database, run, seconds=SECONDS)
         for one, candidate in zip(once, ran, strict=True):
             if valid(candidate) and not is_empty_answer(candidate):
                 yield replace(one, checked=True)
@@ -150,14 +149,20 @@ class MakeExamples(SchemaStep):
             whole = state.evolve(
                 view=SchemaView(context.workspace.schema), values=(), searched=(), descriptions=()
             )
-            yield self._prompt(self.feature_prompt, whole, context, count=self.by_feature)
+            yield self._prompt(
+                "generation/examples_by_feature", whole, context, count=self.by_feature
+            )
         if self.by_column:
             pairs = [texts(one) for one in _pairs(self.like, state.view.schema.dialect)]
             # The values found, without the words of the question, which isn't shown.
             bare = [replace(one, phrase="", score=1.0) for one in found_values(state, context)]
             unmarked = state.evolve(values=tuple(bare))
             yield self._prompt(
-                self.column_prompt, unmarked, context, count=self.by_column, pairs=pairs
+                "generation/examples_by_column",
+                unmarked,
+                context,
+                count=self.by_column,
+                pairs=pairs,
             )
 
     def _prompt(

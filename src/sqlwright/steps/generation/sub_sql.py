@@ -9,26 +9,29 @@ from typing import Any, ClassVar, NamedTuple
 
 from sqlwright.candidates import grounded
 from sqlwright.errors import MalformedReply, ModelFailed
-from sqlwright.messages import Message
 from sqlwright.prompts.cells import render_sql
 from sqlwright.prompts.demonstrations import (
     load_demonstrations,
     load_next_demonstrations,
     texts,
 )
-from sqlwright.prompts.fitting import Fitted, Portion, fit
+from sqlwright.prompts.fitting import Fitted
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.sampling import Prompt, Sampling, ask
-from sqlwright.prompts.templates import model_text, render
+from sqlwright.prompts.templates import model_text
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of
-from sqlwright.steps.showing import EvidenceStep, Style
-from sqlwright.steps.task import task
+from sqlwright.steps.showing import Style
+from sqlwright.steps.task import QueryStep
 from sqlwright.types import Candidate, State
 
 SOURCE = "generation.sub_sql"
 FIRST = "sub_sql_first"
-ATTEMPTS = 100
+NEXT_PROMPT = "generation/sub_sql_next"
+"""The prompt with an earlier query."""
+ATTEMPTS = 3
+"""Prompts at most for the question itself."""
+APART = 100
 """Numbers of a round, for its seed, that the attempts at one sub-question are apart."""
 
 
@@ -40,7 +43,7 @@ class _Reply(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SubSql(EvidenceStep):
+class SubSql(QueryStep):
     """Has a language model write the query for the sub-question at hand, inside `sub_questions`.
 
     MAG-SQL section 3.3, one call. Where a sub-question before it has a query, the prompt shows both
@@ -48,14 +51,12 @@ class SubSql(EvidenceStep):
     the query from scratch. A query that ended in an error isn't built on: the one before it is.
 
     Where no reply can be used, a sub-question is left without a query, and the next one builds on
-    the one before. The question itself is asked about up to `attempts` times, from scratch
+    the one before. The question itself is asked about up to `ATTEMPTS` times, from scratch
     after the first.
     """
 
     prompt: str = "generation/sub_sql_first"
     """The prompt without an earlier query."""
-    next_prompt: str = "generation/sub_sql_next"
-    """The prompt with one."""
     shots: int = 3
     """Worked examples shown without an earlier query, those that fit the question best."""
     next_shots: int = 2
@@ -64,8 +65,6 @@ class SubSql(EvidenceStep):
     """The form of the schema."""
     examples: int = 6
     """Stored values shown beside a column at most."""
-    attempts: int = 3
-    """Prompts at most for the question itself."""
     sampling: Sampling = field(default_factory=Sampling)
 
     purpose: ClassVar[str] = (
@@ -79,8 +78,6 @@ class SubSql(EvidenceStep):
         for option in ("examples", "shots", "next_shots"):
             if getattr(self, option) < 0:
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
-        if self.attempts < 1:
-            raise ValueError(f"attempts must be at least 1, not {self.attempts}")
 
     def calls(self, state: State) -> int:
         """One, if there is anything to ask."""
@@ -91,10 +88,10 @@ class SubSql(EvidenceStep):
             return state
         earlier = _earlier(state)
         problem: MalformedReply | ModelFailed | None = None
-        for attempt in range(1 if state.goal else self.attempts):
+        for attempt in range(1 if state.goal else ATTEMPTS):
             built_on = earlier if attempt == 0 else None
             fitted = self._fitted(built_on, state, context)
-            turn = max(state.sub_question - 1, 0) + ATTEMPTS * attempt
+            turn = max(state.sub_question - 1, 0) + APART * attempt
             read = partial(_read, dialect=context.workspace.schema.dialect)
             prompt = Prompt(fitted.messages, read, round=turn)
             try:
@@ -132,28 +129,14 @@ class SubSql(EvidenceStep):
     def _fitted(self, earlier: Candidate | None, state: State, context: Context) -> Fitted:
         """The prompt from scratch, or from an earlier query."""
         demonstrations = self._demonstrations(earlier, state, context)
-        how, built_on = self.shown, {}
+        built_on = {}
         if earlier is not None:
             sql = render_sql(earlier, state.question)
             built_on = {"earlier": model_text(earlier.goal), "earlier_sql": sql}
-
-        def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
-            return render(
-                self.prompt if earlier is None else self.next_prompt,
-                demonstrations=demonstrations[: portion.shots],
-                **self.reading,
-                **built_on,
-                **task(
-                    state,
-                    context,
-                    style=portion.style,
-                    examples=portion.examples,
-                    shown=how.within(portion),
-                ),
-            )
-
-        full = Portion(len(demonstrations), self.style, self.examples, listed=0.0)
-        return fit(laid_out, full, state, context, step=SOURCE, sampling=self.sampling)
+        template = self.prompt if earlier is None else NEXT_PROMPT
+        return self.laid_out(
+            template, demonstrations, state, context, step=SOURCE, told=lambda _: built_on
+        )
 
     def _demonstrations(
         self, earlier: Candidate | None, state: State, context: Context

@@ -26,22 +26,15 @@ class LiteralRepair(Step):
     mending to the model. Reads any SQL, unlike `repair.execution_guided`.
     """
 
-    similarity: float = ALIKE
-    """Least similarity of the stored value to the text, in [0, 1]."""
-
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
-
-    def __post_init__(self) -> None:
-        if not 0 < self.similarity <= 1:
-            raise ValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
 
     def __call__(self, state: State, context: Context) -> State:
         if not state.candidates:
             return state
         executed = execute(state.candidates, context.workspace.database, context.run)
         mended = (
-            mend(one, unknown_texts(one.sql, state, context, self.similarity), state, context)
+            mend(one, unknown_texts(one.sql, state, context, ALIKE), state, context)
             if is_empty_answer(one)
             else one
             for one in executed

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from sqlwright.candidates import execute, grounded, history, normalized_sql, result_rank
 from sqlwright.errors import MalformedReply, ModelFailed
@@ -14,11 +15,11 @@ from sqlwright.messages import Text
 from sqlwright.prompts.fitting import Fitted
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.sampling import Prompt, ask
-from sqlwright.prompts.schema import render_result
+from sqlwright.prompts.schema import render_result, render_sql
 from sqlwright.prompts.templates import plain_text
 from sqlwright.protocols import Context
-from sqlwright.steps.repair.faults import Fault, seen
-from sqlwright.steps.showing import EvidenceStep
+from sqlwright.steps.repair.faults import Fault, FaultRule, seen
+from sqlwright.steps.task import QueryStep
 from sqlwright.types import Candidate, ExecutionResult, State
 
 _REASONS = {
@@ -50,12 +51,19 @@ class Looked(NamedTuple):
     """True if a model is to look at it."""
 
 
-class Mending(EvidenceStep):
+class Mending(QueryStep):
     """A step that has a language model mend the candidates for the question or sub-question at
     hand: one call for each that is wanted, what is better takes the old one's place."""
 
     source: ClassVar[str]
     """The name of the step."""
+    rows: ClassVar[int]
+    """Rows of a result shown at most."""
+
+    @property
+    @abstractmethod
+    def tried_rule(self) -> FaultRule:
+        """The faults that are told of what was tried in vain."""
 
     @abstractmethod
     def looked_at(self, candidate: Candidate, state: State, context: Context) -> Looked:
@@ -64,6 +72,47 @@ class Mending(EvidenceStep):
     @abstractmethod
     def fitted(self, looked: Looked, state: State, context: Context) -> Fitted:
         """The prompt about it."""
+
+    def about(
+        self,
+        looked: Looked,
+        state: State,
+        context: Context,
+        *,
+        template: str,
+        demonstrations: Sequence[Mapping[str, Any]],
+        notes: Sequence[Text] = (),
+    ) -> Fitted:
+        """The prompt with a candidate, what came of it, and what was tried in its place."""
+        candidate = looked.candidate
+
+        def told(listed: float) -> Mapping[str, Any]:
+            rows = math.ceil(self.rows * listed)
+            return {
+                "sql": render_sql(candidate, state.question),
+                "outcome": [*outcome(candidate, looked.faults, rows), *notes],
+                "tried": [
+                    {
+                        "sql": render_sql(tried, state.question),
+                        "outcome": outcome(
+                            tried, tuple(self.tried_rule.of_result(tried, state.question)), rows
+                        ),
+                    }
+                    for tried in candidate.tried
+                ],
+            }
+
+        results = [one.result for one in (candidate, *candidate.tried)]
+        rows = any(result is not None and result.rows for result in results)
+        return self.laid_out(
+            template,
+            demonstrations,
+            state,
+            context,
+            step=self.source,
+            listed=float(rows),
+            told=told,
+        )
 
     def better(self, new: Candidate, looked: Looked, state: State, context: Context) -> bool:
         """True if a new candidate, executed, is better than the old one.

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sqlwright.candidates import result_rank
-from sqlwright.messages import Message
 from sqlwright.prompts.demonstrations import NESTED, load_revisions, texts
-from sqlwright.prompts.fitting import Fitted, Portion, fit
+from sqlwright.prompts.fitting import Fitted
 from sqlwright.prompts.sampling import Sampling
-from sqlwright.prompts.schema import render_sql
-from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
 from sqlwright.sql.reading import computes_within
 from sqlwright.steps.repair.faults import FaultRule, settled
-from sqlwright.steps.repair.mending import Looked, Mending, outcome
+from sqlwright.steps.repair.mending import Looked, Mending
 from sqlwright.steps.showing import Style
-from sqlwright.steps.task import task
 from sqlwright.types import Candidate, State
 
+NESTED_PROMPT = "repair/refine_nested"
+"""The prompt for a query that found no rows and has another one within it."""
 NULL_ROWS = 5
 """First rows in which some but not all cells being NULL is a reason to refine; as in MAG-SQL."""
 RULE = FaultRule(nulls=False, literals=False, null_rows=NULL_ROWS)
@@ -47,10 +44,8 @@ class Refine(Mending):
     """
 
     prompt: str = "repair/refine"
-    nested_prompt: str = "repair/refine_nested"
-    """The prompt for a query that found no rows and has another one within it."""
     nested_shots: int = 2
-    """Worked examples in that one."""
+    """Worked examples for a query that found no rows and has another one within it."""
     style: Style = "ddl"
     """The form of the schema."""
     examples: int = 6
@@ -59,11 +54,10 @@ class Refine(Mending):
     """Refine queries that find no rows."""
     null_rows: int = NULL_ROWS
     """First rows that are looked at for NULL; 0 accepts it."""
-    rows: int = 5
-    """Rows of a result shown at most."""
     sampling: Sampling = field(default_factory=Sampling)
 
     source: ClassVar[str] = "repair.refine"
+    rows: ClassVar[int] = 5
     purpose: ClassVar[str] = (
         "Mends queries that failed, found nothing or found NULL among other things; a new query is "
         "kept only if it is better. One call for each of them."
@@ -72,7 +66,7 @@ class Refine(Mending):
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 
     def __post_init__(self) -> None:
-        for option in ("nested_shots", "examples", "null_rows", "rows"):
+        for option in ("nested_shots", "examples", "null_rows"):
             if getattr(self, option) < 0:
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
 
@@ -80,6 +74,11 @@ class Refine(Mending):
     def rule(self) -> FaultRule:
         """The faults that count by these options."""
         return FaultRule(self.empty, nulls=False, literals=False, null_rows=self.null_rows)
+
+    @property
+    def tried_rule(self) -> FaultRule:
+        """The same."""
+        return self.rule
 
     def looked_at(self, candidate: Candidate, state: State, context: Context) -> Looked:
         """The candidate and what its outcome speaks against it."""
@@ -97,38 +96,12 @@ class Refine(Mending):
 
     def fitted(self, looked: Looked, state: State, context: Context) -> Fitted:
         """The prompt for its outcome."""
-        candidate, how = looked.candidate, self.shown
         nested = _nested(looked)
         demonstrations = self._demonstrations(state.view.schema.dialect) if nested else []
-        if _lacks_column(candidate):
+        if _lacks_column(looked.candidate):
             state = state.evolve(view=SchemaView(context.workspace.schema))
-
-        def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
-            rows = math.ceil(self.rows * portion.listed)
-            return render(
-                self.nested_prompt if nested else self.prompt,
-                demonstrations=demonstrations[: portion.shots],
-                **self.reading,
-                sql=render_sql(candidate, state.question),
-                outcome=outcome(candidate, looked.faults, rows),
-                tried=[self._tried(tried, state, rows) for tried in candidate.tried],
-                **task(
-                    state,
-                    context,
-                    style=portion.style,
-                    examples=portion.examples,
-                    shown=how.within(portion),
-                ),
-            )
-
-        results = [one.result for one in (candidate, *candidate.tried)]
-        listed = float(any(result is not None and result.rows for result in results))
-        full = Portion(len(demonstrations), self.style, self.examples, listed=listed)
-        return fit(laid_out, full, state, context, step=self.source, sampling=self.sampling)
-
-    def _tried(self, tried: Candidate, state: State, rows: int) -> Mapping[str, Any]:
-        faults = tuple(self.rule.of_result(tried, state.question))
-        return {"sql": render_sql(tried, state.question), "outcome": outcome(tried, faults, rows)}
+        template = NESTED_PROMPT if nested else self.prompt
+        return self.about(looked, state, context, template=template, demonstrations=demonstrations)
 
     def _demonstrations(self, dialect: str) -> list[Mapping[str, Any]]:
         return [texts(one) for one in load_revisions(NESTED, dialect)[: self.nested_shots]]

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sqlwright.candidates import is_empty_answer, result_rank, valid
 from sqlwright.caveats import Look, expected
-from sqlwright.messages import Message, Span, Text
+from sqlwright.messages import Span, Text
 from sqlwright.prompts.demonstrations import load_revisions, texts
-from sqlwright.prompts.fitting import Fitted, Portion, fit
+from sqlwright.prompts.fitting import Fitted
 from sqlwright.prompts.sampling import Sampling
-from sqlwright.prompts.schema import render_sql
-from sqlwright.prompts.templates import plain_text, render, schema_text
+from sqlwright.prompts.templates import plain_text, schema_text
 from sqlwright.protocols import Context
 from sqlwright.protocols.embedded import checked_by_machine
 from sqlwright.steps.demonstrating import chosen, features_of
-from sqlwright.steps.repair.faults import SIMILAR, FaultRule, settled, unknown_texts
+from sqlwright.steps.repair.faults import FaultRule, settled, unknown_texts
 from sqlwright.steps.repair.literals import ALIKE, mend
-from sqlwright.steps.repair.mending import Looked, Mending, outcome
+from sqlwright.steps.repair.mending import Looked, Mending
 from sqlwright.steps.showing import Style
-from sqlwright.steps.task import task
 from sqlwright.types import CAVEATS, Candidate, Note, State
 
 SOURCE = "repair.revise"
 
+SHOTS = 3
+"""Worked examples shown, those that fit the fault and the question best."""
 _RESULTS = FaultRule(literals=False)
 
 
@@ -51,8 +50,6 @@ class Revise(Mending):
     """
 
     prompt: str = "repair/revise"
-    shots: int = 3
-    """Worked examples shown, those that fit the fault and the question best."""
     style: Style = "ddl"
     """The schema as CREATE TABLE statements, or in one line per column."""
     examples: int = 3
@@ -63,20 +60,15 @@ class Revise(Mending):
     """Look again at queries that find nothing but NULL."""
     literals: bool = True
     """Look again at queries with texts that their columns don't hold."""
-    similarity: float = SIMILAR
-    """Least similarity of a stored value that may have been meant by such a text."""
     machine: bool = True
     """Replace texts of queries that find nothing first, without a call."""
-    machine_similarity: float = ALIKE
-    """Least similarity of the stored value for that."""
     always: bool = False
     """Look at every query, with its result (CHESS appendix A.4). A query with rows
     may then be replaced by another one with rows."""
-    rows: int = 20
-    """Rows of a result shown at most."""
     sampling: Sampling = field(default_factory=Sampling)
 
     source: ClassVar[str] = SOURCE
+    rows: ClassVar[int] = 20
     purpose: ClassVar[str] = (
         "Mends queries that failed, found nothing or compare with texts that aren't stored; a "
         "new query is kept only if it is better. Run it where a query has such a fault, again "
@@ -87,18 +79,18 @@ class Revise(Mending):
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 
     def __post_init__(self) -> None:
-        for option in ("similarity", "machine_similarity"):
-            if not 0 < getattr(self, option) <= 1:
-                value = getattr(self, option)
-                raise ValueError(f"{option} must be above 0 and at most 1, not {value}")
-        for option in ("rows", "examples", "shots"):
-            if getattr(self, option) < 0:
-                raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
+        if self.examples < 0:
+            raise ValueError(f"examples must not be negative, not {self.examples}")
 
     @property
     def rule(self) -> FaultRule:
         """The faults that count by these options."""
-        return FaultRule(self.empty, self.nulls, self.literals, self.similarity)
+        return FaultRule(self.empty, self.nulls, self.literals)
+
+    @property
+    def tried_rule(self) -> FaultRule:
+        """The faults that a result alone shows, whatever the options."""
+        return _RESULTS
 
     def looked_at(self, candidate: Candidate, state: State, context: Context) -> Looked:
         """The candidate, mended by machine where that goes, and what is still wrong with it."""
@@ -116,7 +108,7 @@ class Revise(Mending):
         """The executed candidate as a machine can mend it, which costs no call."""
         if not (self.machine and is_empty_answer(candidate)):
             return candidate
-        unknown = unknown_texts(candidate.sql, state, context, self.machine_similarity)
+        unknown = unknown_texts(candidate.sql, state, context, ALIKE)
         return mend(candidate, unknown, state, context)
 
     def better(self, new: Candidate, looked: Looked, state: State, context: Context) -> bool:
@@ -124,7 +116,7 @@ class Revise(Mending):
         `always` the later of two with rows."""
         if result_rank(new) == result_rank(looked.candidate):
             before = sum(fault.kind == "literal" for fault in looked.faults)
-            after = before and len(unknown_texts(new.sql, state, context, self.similarity))
+            after = before and len(unknown_texts(new.sql, state, context))
             if after != before:
                 return after < before
             if self.always and result_rank(new) == 0:
@@ -136,38 +128,14 @@ class Revise(Mending):
         candidate = looked.candidate
         look = Look.at(context.workspace, context.run)
         notes = (*checked_by_machine(candidate, context.workspace), *expected(candidate.sql, look))
-        demonstrations = self._demonstrations(looked, bool(notes), state, context)
-        how = self.shown
-
-        def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
-            rows = math.ceil(self.rows * portion.listed)
-            return render(
-                self.prompt,
-                demonstrations=demonstrations[: portion.shots],
-                **self.reading,
-                sql=render_sql(candidate, state.question),
-                outcome=[*outcome(candidate, looked.faults, rows), *map(_noticed, notes)],
-                tried=[self._tried(tried, state, rows) for tried in candidate.tried],
-                **task(
-                    state,
-                    context,
-                    style=portion.style,
-                    examples=portion.examples,
-                    shown=how.within(portion),
-                ),
-            )
-
-        results = [one.result for one in (candidate, *candidate.tried)]
-        rows = any(result is not None and result.rows for result in results)
-        full = Portion(len(demonstrations), self.style, self.examples, listed=float(rows))
-        return fit(laid_out, full, state, context, step=SOURCE, sampling=self.sampling)
-
-    def _tried(self, tried: Candidate, state: State, rows: int) -> Mapping[str, Any]:
-        faults = tuple(_RESULTS.of_result(tried, state.question))
-        return {
-            "sql": render_sql(tried, state.question),
-            "outcome": outcome(tried, faults, rows),
-        }
+        return self.about(
+            looked,
+            state,
+            context,
+            template=self.prompt,
+            demonstrations=self._demonstrations(looked, bool(notes), state, context),
+            notes=list(map(_noticed, notes)),
+        )
 
     def _demonstrations(
         self, looked: Looked, noticed: bool, state: State, context: Context
@@ -179,7 +147,7 @@ class Revise(Mending):
         if not looked.faults:
             features.add("rows")
         known = load_revisions(dialect=state.view.schema.dialect)
-        return [texts(one) for one in chosen(known, features, self.shots)]
+        return [texts(one) for one in chosen(known, features, SHOTS)]
 
 
 def _noticed(note: Note) -> Text:
