@@ -13,7 +13,7 @@ from sqlwright.messages import Missing
 from sqlwright.prompts.demonstrations import database_script
 from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
-from sqlwright.steps.schema_linking.entities import EntityColumns
+from sqlwright.steps.schema_linking.entities import LIMIT, EntityColumns
 from sqlwright.types import Question, State, TableSummary, ValueMatch
 from tests.golden import assert_prompt
 from tests.steps.schema_linking.offices import asking, made, opened
@@ -179,7 +179,7 @@ def test_a_schema_too_large_for_a_prompt_goes_in_parts(workspace: Workspace) -> 
         return reply(earns=there)
 
     context, script = asking(bare, says, tokens=4_000)
-    state = EntityColumns(least=1, limit=99)(State(QUESTION, SchemaView(schema)), context)
+    state = EntityColumns(least=1)(State(QUESTION, SchemaView(schema)), context)
     assert len(script.asked) > 1
     assert f"part 1 of {len(script.asked)}" in script.asked[0].prompt
     assert full(state) == set(named)
@@ -193,8 +193,8 @@ def test_of_too_many_parts_those_nearest_to_the_question_are_asked_about(
     bare = replace(workspace, catalog=None, schema=schema)
     question = Question("What do clerks_33 earn?")
     context, script = asking(bare, reply(earns=["clerks_33.pay"]), tokens=5_000)
-    state = EntityColumns(least=1, limit=2)(State(question, SchemaView(schema)), context)
-    assert len(script.asked) == 2
+    state = EntityColumns(least=1)(State(question, SchemaView(schema)), context)
+    assert len(script.asked) == LIMIT
     assert "table clerks_33" in script.asked[0].prompt
     assert full(state) == {"clerks_33.pay"}
     assert any("of 1,200 columns" in note.text for note in state.warnings)

@@ -24,6 +24,10 @@ from sqlwright.steps.showing import SchemaStep, Values, found_values
 from sqlwright.types import Entity, Question, State
 
 NAME = "schema_linking.entities"
+LIMIT = 8
+"""Most calls for a schema that doesn't fit one prompt."""
+PART = 400
+"""Most columns of one of several calls."""
 MENTIONED = 3
 """Unknown names that a warning quotes."""
 
@@ -43,7 +47,7 @@ class EntityColumns(SchemaStep):
 
     Deviations: where a reply gives an entity fewer columns, the embedded linker adds those nearest
     to its words; names that aren't in the schema are left out, with a warning; a schema too large
-    for one prompt goes in parts, at most `limit` of them, tables nearest to the question first.
+    for one prompt goes in parts, at most `LIMIT` of them, tables nearest to the question first.
     """
 
     least: int = 3
@@ -54,10 +58,6 @@ class EntityColumns(SchemaStep):
     """Columns of a table on average up to which, with `columns`, a schema is small."""
     examples: int = 6
     """Stored values shown of a column, those that retrieval found not counted."""
-    limit: int = 8
-    """Most calls for a schema that doesn't fit one prompt."""
-    part: int = 400
-    """Most columns of one of several calls."""
     values: Values = "frequent"
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/entities"
@@ -151,11 +151,11 @@ class EntityColumns(SchemaStep):
         warning where not all of it has a part."""
         bare = self._fitted(state, context, view=view_of(schema, ()), parts=2)
         left = room(self.sampling, context, NAME) - message_tokens(bare.messages)
-        cut = partial(column_batches, tokens=max(left, 0), most=self.part)
+        cut = partial(column_batches, tokens=max(left, 0), most=PART)
         columns = list(schema.columns)
         batches = cut(schema, columns)
-        if len(batches) > self.limit:
-            batches = cut(self._ranked(schema, state, context), columns)[: self.limit]
+        if len(batches) > LIMIT:
+            batches = cut(self._ranked(schema, state, context), columns)[:LIMIT]
             judged = sum(map(len, batches))
             told = (
                 f"linking looked at {judged:,} of {schema.column_count:,} columns, those of the "

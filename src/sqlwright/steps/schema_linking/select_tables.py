@@ -18,6 +18,12 @@ from sqlwright.steps.schema_linking.replies import NamedTables, RepliedNames, Ta
 from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 
+WHOLE = 40
+"""Most tables of which all columns of the view are shown; of more, those that show no more than
+keys are listed by name, the nearest to the question first."""
+NAMES = 300
+"""Most tables and hidden columns that are listed by name alone; fewer for a model that reads
+little."""
 PER_NAME = 48
 """Tokens a model must read for each name that is listed alone: an eighth of its context at six
 tokens a name. Chosen."""
@@ -42,12 +48,6 @@ class SelectTables(SchemaStep):
     lines, and one that is too large even so in the part nearest to the question."""
     examples: int = 1
     """Stored values shown of a column, those that retrieval found not counted."""
-    whole: int = 40
-    """Most tables of which all columns of the view are shown; of more, those that show no more than
-    keys are listed by name, the nearest to the question first."""
-    names: int = 300
-    """Most tables and hidden columns that are listed by name alone; fewer for a model that reads
-    little."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_tables"
     """A name under `steps/`, or the path of a file that ends in .jinja;
@@ -110,7 +110,7 @@ class SelectTables(SchemaStep):
         """The view of the tables that are shown with columns, and the names of the others."""
         shown = {table.name for table in visible.tables}
         view = state.view
-        if len(shown) > self.whole:
+        if len(shown) > WHOLE:
             keys = everything.all_keys
             telling = {ref.table for ref in visible.columns if ref not in keys}
             if telling:
@@ -121,7 +121,7 @@ class SelectTables(SchemaStep):
     def _others(self, state: State, view: SchemaView, by_name: list[str], context: Context) -> Text:
         """Hidden columns of the tables that are shown, and tables by name alone, best first."""
         reads = context_tokens(context.llm(self.sampling.model), context.run)
-        most = min(self.names, reads // PER_NAME)
+        most = min(NAMES, reads // PER_NAME)
         ranked = self._ranked(state, by_name, context)
         named, left_out = ranked[:most], len(ranked[most:])
         listed = _columns_by_name(view, named, most - len(named))
@@ -135,7 +135,7 @@ class SelectTables(SchemaStep):
 
     def _ranked(self, state: State, by_name: list[str], context: Context) -> Sequence[str]:
         """The tables, those nearest to the question first."""
-        if len(by_name) < self.whole:
+        if len(by_name) < WHOLE:
             return by_name
         links = state.tables or (
             context.linker.link(
