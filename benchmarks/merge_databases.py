@@ -24,6 +24,7 @@ from typing import Protocol
 
 from benchmarks.new_database import DatabaseWriter, Row, new_database
 
+from sqlwright.boundary.text import counted
 from sqlwright.catalog.descriptions import (
     FOLDER,
     DescribedColumn,
@@ -37,7 +38,6 @@ from sqlwright.lab.datasets.describing import description_file, file_name
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.datasets.registry import load_dataset
 from sqlwright.lab.datasets.selection import Selection
-from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ForeignKey, Schema, Table, fold_name
 from sqlwright.sql.tokens import quote_name

@@ -12,9 +12,10 @@ from uuid import UUID
 import pytest
 import yaml
 
+from sqlwright.boundary.text import to_json
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.table import table_lines
-from sqlwright.presentation.answer import answer_to_json, cell_to_json, cell_to_text, to_json
+from sqlwright.presentation.answer import answer_to_json, cell_to_json, cell_to_text
 from sqlwright.presentation.as_csv import answer_to_csv
 from sqlwright.presentation.as_html import answer_to_html
 from sqlwright.prompts.cells import literal

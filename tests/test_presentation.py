@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sqlwright.boundary.text import to_json, visible
 from sqlwright.presentation.answer import (
     VERSION,
     answer_to_dict,
@@ -19,8 +20,6 @@ from sqlwright.presentation.answer import (
     answer_to_text,
     cell_to_json,
     rows_words,
-    to_json,
-    visible,
 )
 from sqlwright.presentation.as_csv import answer_to_csv
 from sqlwright.presentation.as_html import answer_to_html

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sqlwright.boundary.home import HOME_VARIABLE
+from sqlwright.boundary.text import counted, duration, visible
 from sqlwright.database import open_database
 from sqlwright.database.address import shown_address
 from sqlwright.errors import ConfigError, DatabaseUnavailable, SqlwrightError, WorkspaceError
@@ -26,8 +27,6 @@ from sqlwright.prepare.storage.paths import (
     untrusted,
     write_private,
 )
-from sqlwright.presentation.answer import visible
-from sqlwright.presentation.numbers import counted, duration
 from sqlwright.sql.dialects import SQLITE, dialect_named
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.boundary.text import money
 from sqlwright.cli.commands.trace import trace_lines
 from sqlwright.cli.terminal.console import Glyphs
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.presentation.numbers import money, usage_words
+from sqlwright.presentation.numbers import usage_words
 from sqlwright.running.trace import Trace
 from sqlwright.types import Usage
 from tests.cli.conftest import Outcome

@@ -2,8 +2,8 @@ import sqlite3
 
 import pytest
 
+from sqlwright.boundary.text import readable
 from sqlwright.cli.terminal.text import clean, clean_block, portable_sql
-from sqlwright.presentation.answer import readable
 from tests.cli.hostile import acting, texts
 
 TEXTS = texts()

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
+from sqlwright.boundary.text import to_json
 from sqlwright.caveats import Look
 from sqlwright.database import open_database
-from sqlwright.presentation.answer import answer_to_json, result_to_dict, to_json
+from sqlwright.presentation.answer import answer_to_json, result_to_dict
 from sqlwright.presentation.as_csv import answer_to_csv
 from sqlwright.protocols import Run
 from sqlwright.running.answering import query_answer

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from benchmarks.summary_scale import drawn_records, measured, write
 
+from sqlwright.boundary.text import to_json
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation import records
 from sqlwright.lab.evaluation.figures.accuracy import MOST_VALUES
@@ -23,7 +24,6 @@ from sqlwright.lab.evaluation.figures.confidence import POINTS
 from sqlwright.lab.evaluation.figures.summary import summarize
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.presentation.answer import to_json
 
 CASES = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "figures" / "runs.yaml").read_text("utf-8")

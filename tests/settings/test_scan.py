@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.boundary.text import byte_count, row_count
 from sqlwright.errors import ConfigError
-from sqlwright.presentation.numbers import byte_count, cost_words, row_count
+from sqlwright.presentation.numbers import cost_words
 from sqlwright.settings.loading import load_settings
 from sqlwright.settings.scan import parse_scan
 from sqlwright.types.plans import QueryCost, ScanLimit

@@ -18,15 +18,14 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import json
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sqlwright.boundary.text import money, percent, readable, to_json, visible
 from sqlwright.presentation.accounting import account_to_dict
 from sqlwright.presentation.cells import TYPED, plain_text, typed_to_json
-from sqlwright.presentation.numbers import cost_to_dict, money, percent
+from sqlwright.presentation.numbers import cost_to_dict
 from sqlwright.presentation.sureness import basis_lines, basis_to_dict
 
 if TYPE_CHECKING:
@@ -137,14 +136,6 @@ VERSION = 2
 
 LONGEST = 2_000
 """Characters of a message shown in text; chosen."""
-
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
-)
-"""Characters that act instead of being seen; tab and line feed are left to each form."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_SCRIPT = re.compile("<(?=[!/?a-zA-Z])")
 
 
 def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]:
@@ -290,13 +281,6 @@ def plain(value: Any) -> Any:
 _NOT_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
 
 
-def to_json(value: Any, *, indent: int | None = None) -> str:
-    """JSON text of plain types that is safe in a terminal, a file and a script element."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    text = _SCRIPT.sub(r"\\u003c", text)
-    return _UNSEEN.sub(_escaped, text)
-
-
 def answer_to_json(answer: Answer, *, indent: int | None = 2, rows: int | None = None) -> str:
     """The answer as JSON text."""
     return to_json(answer_to_dict(answer, rows=rows), indent=indent)
@@ -342,23 +326,6 @@ def doubt_words(answer: Answer) -> str:
     """A sentence with the confidence in an answer, if any, and the main reason for doubt."""
     sure = "" if answer.confidence is None else f" ({percent(answer.confidence)})"
     return f"Not sure{sure}: {answer.doubt}"
-
-
-def readable(text: str) -> str:
-    """Text that UTF-8 can carry: lone surrogates become U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
-
-
-def visible(text: str, *, limit: int | None = None, lines: bool = False) -> str:
-    """Text with nothing in it that acts: controls as symbols, other invisible ones as escapes.
-
-    Cut after `limit` characters, saying how many there were; line breaks stay only with `lines`.
-    """
-    cut = text if limit is None or len(text) <= limit else text[:limit]
-    shown = _UNSEEN.sub(_symbol, readable(cut).replace("\r\n", "\n"))
-    if not lines:
-        shown = shown.replace("\n", "\u240a").replace("\t", "\u2409")
-    return shown if cut is text else f"{shown}\u2026 ({len(text):,} characters)"
 
 
 def cell_to_text(cell: Cell, *, limit: int | None = None) -> str:
@@ -417,20 +384,6 @@ def _part(part: QueryPart) -> dict[str, Any]:
         "text": readable(part.text),
         "condition": told,
     }
-
-
-def _escaped(match: re.Match[str]) -> str:
-    units = match.group().encode("utf-16-be").hex()
-    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
-
-
-def _symbol(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def _text_table(answer: Answer, rows: int, width: int) -> list[str]:

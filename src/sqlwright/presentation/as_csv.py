@@ -16,7 +16,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sqlwright.presentation.answer import plain, readable, visible
+from sqlwright.boundary.text import readable, visible
+from sqlwright.presentation.answer import plain
 from sqlwright.presentation.cells import plain_text
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlwright.boundary.text import percent
 from sqlwright.presentation.accounting import answered_words
 from sqlwright.presentation.answer import (
     assumed_words,
@@ -19,7 +20,7 @@ from sqlwright.presentation.answer import (
 )
 from sqlwright.presentation.html.elements import CELL
 from sqlwright.presentation.html.templates import render
-from sqlwright.presentation.numbers import percent, usage_words
+from sqlwright.presentation.numbers import usage_words
 from sqlwright.presentation.sureness import basis_lines
 
 if TYPE_CHECKING:

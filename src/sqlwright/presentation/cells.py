@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlwright.presentation.numbers import counted
+from sqlwright.boundary.text import counted
 
 LONGEST_PLAIN = 40
 """Digits of a decimal that is written without an exponent."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from sqlwright.boundary.text import counted
 from sqlwright.messages import HIDDEN, Origin, Span, Text
 from sqlwright.presentation.cells import decimal_text, plain_text
-from sqlwright.presentation.numbers import counted
 from sqlwright.sql.pieces import Piece, pieces
 from sqlwright.sql.tokens import quote_text
 from sqlwright.types import Candidate, ExecutionResult, Question

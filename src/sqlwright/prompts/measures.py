@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sqlwright.presentation.numbers import counted
+from sqlwright.boundary.text import counted
 from sqlwright.prompts.cells import literal
 from sqlwright.types import Cell
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sqlwright.boundary.text import counted
 from sqlwright.messages import Span
-from sqlwright.presentation.numbers import counted
 from sqlwright.prompts.cells import roughly
 from sqlwright.prompts.columns import ColumnKnowledge, bare
 from sqlwright.prompts.descriptions import essential

@@ -10,12 +10,12 @@ from dataclasses import replace
 from math import prod
 
 from sqlwright import candidates as pool
+from sqlwright.boundary.text import percent
 from sqlwright.caveats import Look, examined, faulty
 from sqlwright.confidence.calibration import log_odds, probability
 from sqlwright.errors import Cancelled
 from sqlwright.presentation.accounting import named_words
 from sqlwright.presentation.answer import NO_ROWS, shortened_words
-from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
 from sqlwright.running.grounds import Caution, author_of, basis_of

@@ -25,17 +25,11 @@ import sqlwright
 from sqlwright.boundary.feedback import ENDING, Feedback, feedback_on
 from sqlwright.boundary.home import make_private
 from sqlwright.boundary.secrets import mask
+from sqlwright.boundary.text import readable, to_json
 from sqlwright.errors import WorkspaceError
 from sqlwright.events import BranchesMerged, Event, RunEnded, RunStarted, StepEnded
 from sqlwright.messages import Message
-from sqlwright.presentation.answer import (
-    candidate_to_dict,
-    note_to_dict,
-    plain,
-    readable,
-    result_to_dict,
-    to_json,
-)
+from sqlwright.presentation.answer import candidate_to_dict, note_to_dict, plain, result_to_dict
 from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import Detail, SchemaView
 from sqlwright.types import Answer, Candidate, ExecutionResult, Note, Question, State

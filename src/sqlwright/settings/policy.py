@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
+from sqlwright.boundary.text import readable
 from sqlwright.errors import ConfigError
-from sqlwright.presentation.answer import readable
 from sqlwright.recipes.loading import Recipe, load_recipe
 from sqlwright.recipes.registry import RECIPES
 from sqlwright.running.combinators import leaves

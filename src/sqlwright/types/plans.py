@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlwright.presentation.numbers import byte_count, row_count
+from sqlwright.boundary.text import byte_count, row_count
 from sqlwright.types.results import ExecutionError
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from sqlwright.boundary.text import to_json
 from sqlwright.cli.commands.evaluate import Counter
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import note_destinations, settled
@@ -22,7 +23,6 @@ from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation.ablation import ablate
 from sqlwright.lab.evaluation.run import EvaluationSettings
-from sqlwright.presentation.answer import to_json
 from sqlwright.recipes.ablation_lists import Ablation, ablations, with_compared
 
 EXAMPLES = """\

@@ -64,11 +64,11 @@ def command(
     )
     models = models_ahead(chosen)  # as early as can be: what follows imports for a while
 
+    from sqlwright.boundary.text import readable
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.views.ask import show_found
     from sqlwright.cli.views.asking_back import can_ask, put_question
-    from sqlwright.presentation.answer import readable
     from sqlwright.settings.policy import check_model_is_asked
 
     _note_target(screen, target)

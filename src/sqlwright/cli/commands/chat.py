@@ -18,6 +18,7 @@ from rich.text import Text
 
 from sqlwright.api import Session
 from sqlwright.boundary.home import make_private
+from sqlwright.boundary.text import readable
 from sqlwright.caveats import Look
 from sqlwright.cli.commands.golden import tell_added
 from sqlwright.cli.commands.sql import execute, nearest, raise_failure
@@ -49,7 +50,6 @@ from sqlwright.cli.views.asking_back import AskedBack, note_unclear, question_li
 from sqlwright.cli.views.explain import reasoning_lines
 from sqlwright.errors import SqlwrightError
 from sqlwright.lab.evaluation.golden.adding import NewQuestion, add_question
-from sqlwright.presentation.answer import readable
 from sqlwright.protocols import Limits, Run
 from sqlwright.running.answering import query_answer
 from sqlwright.schema import Table

@@ -12,6 +12,7 @@ import typer
 from rich.cells import cell_len
 from rich.text import Text
 
+from sqlwright.boundary.text import duration, readable
 from sqlwright.cli.failure import FAILED, INTERRUPTED, REFUSED, UsageError
 from sqlwright.cli.opening import Opener, note_destinations, opener, settled
 from sqlwright.cli.terminal.console import UNLIMITED, Screen, write_result
@@ -46,9 +47,7 @@ from sqlwright.lab.comparison.words import (
     sure_words,
     tokens,
 )
-from sqlwright.presentation.answer import readable
 from sqlwright.presentation.html.page import write_page
-from sqlwright.presentation.numbers import duration
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.settings.policy import check_model_is_asked
 from sqlwright.settings.values import Settings
@@ -258,8 +257,8 @@ def show_comparison(
     if page is not None:
         _write(page, comparison)
     if as_json:
+        from sqlwright.boundary.text import to_json
         from sqlwright.lab.comparison.as_json import comparison_to_dict
-        from sqlwright.presentation.answer import to_json
 
         write_result(to_json(comparison_to_dict(comparison, rows=max_rows), indent=2) + "\n")
     elif page is None:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from sqlwright import __version__
 from sqlwright.api import Session
+from sqlwright.boundary.text import duration, readable
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import AnswerAndState, Asking, opener, settled, warm_session
 from sqlwright.cli.terminal.console import Glyphs, Screen
@@ -28,8 +29,6 @@ from sqlwright.cli.views.answer import DisplayOptions, answer_lines
 from sqlwright.demo.business import DemoQuestion, demo_questions, write_business
 from sqlwright.lab.evaluation.rules.published import orders, spider_match
 from sqlwright.prepare.storage.paths import disk_errors, make_private
-from sqlwright.presentation.answer import readable
-from sqlwright.presentation.numbers import duration
 from sqlwright.protocols import Run
 
 EXAMPLES = """\

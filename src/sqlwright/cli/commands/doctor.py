@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from sqlwright.boundary.text import duration, to_json
 from sqlwright.cli.failure import UNHEALTHY
 from sqlwright.cli.opening import settled
 from sqlwright.cli.terminal.console import Screen, write_result
@@ -23,8 +24,6 @@ from sqlwright.doctor import Check, checks, corrections_of
 from sqlwright.errors import SqlwrightError
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.local.runtime import is_silent
-from sqlwright.presentation.answer import to_json
-from sqlwright.presentation.numbers import duration
 
 EXAMPLES = """\
 sqlwright doctor

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from sqlwright.boundary.text import counted, duration, money, to_json
 from sqlwright.cli.commands.golden import Checks
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import note_destinations, settled
@@ -27,8 +28,7 @@ from sqlwright.lab.evaluation.metrics.metric import find_metric
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.rules.rule import all_rules, find_rule
 from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
-from sqlwright.presentation.answer import to_json
-from sqlwright.presentation.numbers import counted, duration, money, usage_words
+from sqlwright.presentation.numbers import usage_words
 from sqlwright.recipes.ablation_lists import find_ablation
 from sqlwright.settings.values import Settings
 from sqlwright.types import Usage

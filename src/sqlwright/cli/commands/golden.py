@@ -15,6 +15,7 @@ import typer
 from rich.text import Text
 
 from sqlwright import api
+from sqlwright.boundary.text import counted, readable, to_json
 from sqlwright.cli.failure import ANSWERS_LOST, UNDER_SHARE, UNHEALTHY, UsageError
 from sqlwright.cli.help import as_command, command_group
 from sqlwright.cli.opening import settled
@@ -42,8 +43,6 @@ from sqlwright.lab.evaluation.golden.gate import Checked, Gate, junit_xml
 from sqlwright.lab.evaluation.golden.lint import RULES, Fault, Lint
 from sqlwright.lab.evaluation.golden.questions import load_golden_set
 from sqlwright.local.models import EmbeddedModels
-from sqlwright.presentation.answer import readable, to_json
-from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Limits
 from sqlwright.running.trace import find_trace
 from sqlwright.settings.values import Settings

@@ -26,13 +26,13 @@ def command(
 
     Parts of different runs, questions that two parts have and questions that none has are refused.
     """
+    from sqlwright.boundary.text import to_json
     from sqlwright.cli.commands.evaluate import summary_lines
     from sqlwright.cli.terminal.console import Screen, write_result
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.typed import measuring
     from sqlwright.cli.views.answer import DisplayOptions
     from sqlwright.lab.evaluation.folder.merging import merge_runs
-    from sqlwright.presentation.answer import to_json
 
     screen = Screen.open()
     summary = merge_runs(parts, measuring.check_folder(out, resume=False))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import TaskProgressColumn
 
+from sqlwright.boundary.text import duration
 from sqlwright.cli.failure import INTERRUPTED
 from sqlwright.cli.opening import settled
 from sqlwright.cli.terminal.console import Screen
@@ -20,7 +21,6 @@ from sqlwright.cli.typed.target import accept, read_database
 from sqlwright.doctor import reading_lines
 from sqlwright.errors import Cancelled
 from sqlwright.prepare import Progress, prepare
-from sqlwright.presentation.numbers import duration
 from sqlwright.protocols import Run
 
 EXAMPLES = """\

@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 from typer.main import get_command
 
+from sqlwright.boundary.text import readable, to_json
 from sqlwright.cli.commands.evaluate import summary_lines
 from sqlwright.cli.failure import UNHEALTHY, UsageError
 from sqlwright.cli.help import CONTEXT, CalmCommand, CalmGroup, as_command
@@ -32,7 +33,7 @@ from sqlwright.lab.evaluation.pages.estimates import estimate, points
 from sqlwright.lab.evaluation.pages.run_page import run_page
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_runs, short
 from sqlwright.lab.evaluation.pages.several_page import repeats, several_data, several_page
-from sqlwright.presentation.answer import plain, readable, to_json
+from sqlwright.presentation.answer import plain
 from sqlwright.presentation.html.page import is_page, write_page
 
 EXAMPLES = """\

@@ -10,6 +10,7 @@ import typer
 from rich.cells import cell_len
 from rich.text import Text
 
+from sqlwright.boundary.text import readable, to_json
 from sqlwright.cli.commands.compare import check_page
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.terminal.console import UNLIMITED, Screen, write_result
@@ -31,7 +32,6 @@ from sqlwright.lab.evaluation.tables.forms import (
 )
 from sqlwright.lab.evaluation.tables.page import to_html
 from sqlwright.lab.evaluation.tables.papers import find_paper
-from sqlwright.presentation.answer import readable, to_json
 from sqlwright.presentation.html.page import write_page
 
 EXAMPLES = """\

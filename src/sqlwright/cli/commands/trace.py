@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from sqlwright.boundary.text import counted, duration, money, readable, to_json
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import settled
 from sqlwright.cli.terminal.console import Screen, write_result
@@ -19,8 +20,7 @@ from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import default_database
 from sqlwright.cli.views.answer import DisplayOptions, confidence_text, sql_lines
-from sqlwright.presentation.answer import plain, readable, to_json
-from sqlwright.presentation.numbers import counted, duration, money
+from sqlwright.presentation.answer import plain
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.running.trace import Trace, TraceSummary, find_trace, list_traces, read_trace
 from sqlwright.types import Basis

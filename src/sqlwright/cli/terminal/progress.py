@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 from rich.status import Status
 from rich.text import Text
 
+from sqlwright.boundary.text import duration
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import shorten
 from sqlwright.cli.terminal.text import clean
@@ -23,7 +24,6 @@ from sqlwright.events import (
     PreparationStarted,
     StepStarted,
 )
-from sqlwright.presentation.numbers import duration
 
 
 class TerminalBar:

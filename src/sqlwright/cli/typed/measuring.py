@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from sqlwright.boundary.text import readable
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import default_database
-from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
     from sqlwright.cli.terminal.console import Screen

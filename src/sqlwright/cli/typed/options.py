@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from sqlwright.boundary.text import readable
 from sqlwright.cli.failure import UsageError
-from sqlwright.presentation.answer import readable
 
 LEAST_SECONDS = 0.1
 """Seconds of a time limit at least."""

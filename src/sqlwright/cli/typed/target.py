@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlwright.boundary.text import readable
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.terminal.text import clean
 from sqlwright.database.address import (
@@ -20,7 +21,6 @@ from sqlwright.database.address import (
     shown_address,
 )
 from sqlwright.database.missing import nearest
-from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
     from sqlwright.settings.values import Settings

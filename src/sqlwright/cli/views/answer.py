@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from rich.cells import cell_len
 from rich.text import Text
 
+from sqlwright.boundary.text import duration, percent
 from sqlwright.cli.terminal.console import UNLIMITED, Glyphs, Screen
 from sqlwright.cli.terminal.layout import (
     LABEL_WIDTH,
@@ -28,7 +29,7 @@ from sqlwright.presentation.answer import (
     rows_words,
     spent_words,
 )
-from sqlwright.presentation.numbers import cost_words, duration, percent, usage_words
+from sqlwright.presentation.numbers import cost_words, usage_words
 from sqlwright.presentation.sql_text import Cut, in_clauses, sql_pieces
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.sql.pieces import cutting

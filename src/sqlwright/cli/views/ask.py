@@ -82,7 +82,7 @@ def show_rows(screen: Screen, answer: Answer, form: str, *, max_rows: int | None
 
 def _csv(screen: Screen, answer: Answer, *, safe: bool, rows: int | None) -> str:
     """Exact where it goes to a program or a file; on a terminal nothing in it acts."""
-    from sqlwright.presentation.answer import visible
+    from sqlwright.boundary.text import visible
     from sqlwright.presentation.as_csv import answer_to_csv
 
     text = answer_to_csv(answer, safe=safe, rows=rows)

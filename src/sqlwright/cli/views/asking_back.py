@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from rich.cells import cell_len
 from rich.text import Text
 
+from sqlwright.boundary.text import percent
 from sqlwright.cli.opening import AnswerAndState
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.english.words import stem, tokens
-from sqlwright.presentation.numbers import percent
 from sqlwright.session import Session
 from sqlwright.types import QuestionBack
 

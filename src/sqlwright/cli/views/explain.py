@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
+from sqlwright.boundary.text import duration
 from sqlwright.cli.terminal.console import UNLIMITED
 from sqlwright.cli.terminal.layout import indented, labelled, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
@@ -19,7 +20,7 @@ from sqlwright.cli.views.answer import (
     value_line,
 )
 from sqlwright.presentation.accounting import LEAST
-from sqlwright.presentation.numbers import duration, usage_words
+from sqlwright.presentation.numbers import usage_words
 from sqlwright.presentation.sureness import interval_words
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.text import counted
 from sqlwright.database.address import Address, file_of
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
@@ -29,7 +30,6 @@ from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import CRASHES, WorkerDied
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
-from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Limits, RowReader, Run
 from sqlwright.schema import Schema, Table, fold_name
 from sqlwright.sql.dialects import DUCKDB

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
+from sqlwright.boundary.text import counted
 from sqlwright.database.address import SEARCH_PATHS, Address, search_path, split_url
 from sqlwright.database.functions import Name, stored_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, LoginRights, require_own
@@ -20,7 +21,6 @@ from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.served import OPEN_SECONDS, ServedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.errors import ConfigError, DatabaseUnavailable
-from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.tree import StopReading

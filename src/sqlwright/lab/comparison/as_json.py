@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from sqlwright.boundary.text import readable
 from sqlwright.lab.comparison.words import first_version
-from sqlwright.presentation.answer import (
-    answer_to_dict,
-    candidate_to_dict,
-    plain,
-    readable,
-    result_to_dict,
-)
+from sqlwright.presentation.answer import answer_to_dict, candidate_to_dict, plain, result_to_dict
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Candidate, State
 

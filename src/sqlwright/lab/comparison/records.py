@@ -249,7 +249,7 @@ class Comparison:
 
     def to_json(self) -> str:
         """JSON text that is safe to print and to embed."""
-        from sqlwright.presentation.answer import to_json
+        from sqlwright.boundary.text import to_json
 
         return to_json(self.to_dict(), indent=2)
 
@@ -260,7 +260,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """A line for each recipe."""
-        from sqlwright.presentation.answer import visible
+        from sqlwright.boundary.text import visible
 
         lines = [visible(self.question.text, limit=400)]
         for one in self.recipes:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, get_args
 
+from sqlwright.boundary.text import money, percent
 from sqlwright.candidates import history
 from sqlwright.presentation.answer import cell_to_text
-from sqlwright.presentation.numbers import money, percent
 from sqlwright.presentation.sureness import agreement_words, basis_lines
 from sqlwright.types import Candidate, ColumnExamples, ExecutionResult, SubQuestion, Usage
 

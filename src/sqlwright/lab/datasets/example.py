@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sqlwright.boundary.text import readable
 from sqlwright.errors import DatasetError
-from sqlwright.presentation.answer import readable
 from sqlwright.types import Cell
 
 

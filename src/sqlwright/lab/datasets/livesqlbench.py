@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.text import counted
 from sqlwright.catalog.descriptions import DescribedColumn
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.describing import written_descriptions
@@ -28,7 +29,6 @@ from sqlwright.lab.datasets.reading import (
     text_field,
 )
 from sqlwright.lab.datasets.selection import Selection
-from sqlwright.presentation.numbers import counted
 
 FILES = ("livesqlbench_data_sqlite.jsonl", "livesqlbench_data.jsonl")
 FOLDERS = (".", "database", "databases", "dev_databases")

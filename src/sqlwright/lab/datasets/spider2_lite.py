@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.text import counted
 from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.example import Dataset, Example, Expected
 from sqlwright.lab.datasets.reading import (
@@ -28,7 +29,6 @@ from sqlwright.lab.datasets.reading import (
     text_field,
 )
 from sqlwright.lab.datasets.selection import Selection
-from sqlwright.presentation.numbers import counted
 from sqlwright.types import Cell
 
 FILES = ("spider2-lite.jsonl", "spider2-lite/spider2-lite.jsonl")

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.boundary.secrets import mask
+from sqlwright.boundary.text import to_json
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Call
 from sqlwright.llm.keeping.digest import call_form, digest, reply_form, reply_from
 from sqlwright.messages import Capabilities, Missing, Sample
-from sqlwright.presentation.answer import to_json
 
 FORMAT = "sqlwright-recording"
 VERSION = 1

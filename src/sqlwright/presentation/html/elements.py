@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
-from sqlwright.presentation.answer import visible
+from sqlwright.boundary.text import visible
 
 ELEMENTS = frozenset(
     {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "footer"}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from sqlwright.presentation.answer import visible
+from sqlwright.boundary.text import visible
 from sqlwright.presentation.html.elements import Html
 from sqlwright.presentation.html.templates import SQL_LIMIT, part
 from sqlwright.presentation.sql_text import Cut, in_clauses

@@ -13,9 +13,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from sqlwright.presentation.answer import cell_to_text, hidden_rows, visible
+from sqlwright.boundary.text import duration, visible
+from sqlwright.presentation.answer import cell_to_text, hidden_rows
 from sqlwright.presentation.html.elements import LONGEST, Html, foreign
-from sqlwright.presentation.numbers import duration
 from sqlwright.presentation.sql_text import Cut, in_clauses, sql_pieces
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from sqlwright.boundary.text import counted
 from sqlwright.candidates import deduplicate, group_by_result, normalized_sql, rank, valid
 from sqlwright.messages import Span, Text
-from sqlwright.presentation.numbers import counted
 from sqlwright.prompts.cells import (
     flat,
     literal,

@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from sqlwright import api
+from sqlwright.boundary.text import counted, to_json
 from sqlwright.cli.opening import note_destinations, settled
 from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.layout import labelled
@@ -20,8 +21,6 @@ from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.finetuning.candidates.generators import trained_databases
 from sqlwright.lab.finetuning.candidates.sampling import SamplingPlan, sample
 from sqlwright.local.models import EmbeddedModels
-from sqlwright.presentation.answer import to_json
-from sqlwright.presentation.numbers import counted
 from sqlwright.recipes.loading import load_recipe
 from sqlwright.session import Session
 from sqlwright.settings.values import Settings

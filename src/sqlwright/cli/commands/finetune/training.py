@@ -14,6 +14,7 @@ import typer
 from rich.text import Text
 
 from sqlwright.boundary.named import unknown
+from sqlwright.boundary.text import counted, to_json
 from sqlwright.cli.commands.finetune.checks import check_room, check_training, run_bytes, set_bytes
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.terminal.console import Screen, write_result
@@ -33,8 +34,6 @@ from sqlwright.lab.finetuning.trainer.plan import (
     TrainingPlan,
     find_preset,
 )
-from sqlwright.presentation.answer import to_json
-from sqlwright.presentation.numbers import counted
 
 HELP: Mapping[str, str] = {
     "linker": "Train the model that names the tables a question needs (MSc-SQL, section 3.1).",

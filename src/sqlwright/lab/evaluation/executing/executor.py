@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from sqlwright.boundary.text import counted
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.settings import EvaluationSettings
-from sqlwright.presentation.numbers import counted
 
 Keep = Callable[[Record, str], None]
 """Takes each record with its trace, which is empty where none is kept."""

@@ -16,13 +16,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
+from sqlwright.boundary.text import readable
 from sqlwright.boundary.yaml_text import write_yaml
 from sqlwright.database.address import parse_address
 from sqlwright.errors import DatasetError, WorkspaceError
 from sqlwright.lab.datasets.example import Expected
 from sqlwright.lab.datasets.reading import FORMATS, read_rows
 from sqlwright.lab.evaluation.files import write_whole
-from sqlwright.presentation.answer import plain, readable
+from sqlwright.presentation.answer import plain
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.running.trace import SHOWN_CHARACTERS, Trace, find_trace, read_trace
 from sqlwright.sql.guard import check_query

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.boundary.feedback import ENDING, Feedback, feedback_on, keep_feedback
+from sqlwright.boundary.text import counted, readable
 from sqlwright.database import open_database
 from sqlwright.database.address import parse_address, whole_address
 from sqlwright.errors import DatabaseUnavailable, DatasetError, UserError, WorkspaceError
 from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.datasets.reading import digests
 from sqlwright.lab.datasets.selection import Selection
-from sqlwright.presentation.answer import readable
-from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Limits, Run
 from sqlwright.running.trace import read_trace
 from sqlwright.settings.values import Settings

@@ -17,13 +17,13 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.text import counted
 from sqlwright.database.address import Address, parse_address, split_url
 from sqlwright.errors import DatasetError
 from sqlwright.lab.calibrating import GoldenQuestion
 from sqlwright.lab.datasets.example import Dataset, Example, Expected
 from sqlwright.lab.datasets.reading import digests, read_rows, text_field
 from sqlwright.lab.datasets.selection import Selection
-from sqlwright.presentation.numbers import counted
 from sqlwright.types import Cell
 
 QUERIES = ("sql", "sqls", "SQL", "query", "gold")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlwright.boundary.text import percent
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
 from sqlwright.lab.evaluation.pages.estimates import mapping, number_of
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.answer import hidden_rows
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined
-from sqlwright.presentation.numbers import percent
 from sqlwright.sql.pieces import cutting
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sqlwright
+from sqlwright.boundary.text import duration, money
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS
 from sqlwright.lab.evaluation.pages.estimates import (
     Estimate,
@@ -34,7 +35,7 @@ from sqlwright.presentation.html.elements import (
     jump,
 )
 from sqlwright.presentation.html.page import page
-from sqlwright.presentation.numbers import duration, money, usage_words
+from sqlwright.presentation.numbers import usage_words
 from sqlwright.types import Usage
 
 LEAST = 10

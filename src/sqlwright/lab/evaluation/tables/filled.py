@@ -10,12 +10,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.text import readable
 from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.lab.evaluation import records
 from sqlwright.lab.evaluation.files import read_object
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.tables.papers import Column, Paper, Row, Table, Unit, data_sets
-from sqlwright.presentation.answer import readable
 from sqlwright.protocols import Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.ablation_lists import find_ablation

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from sqlwright.boundary.text import visible
 from sqlwright.lab.evaluation.tables.filled import (
     NAMED,
     Cell,
@@ -20,7 +21,6 @@ from sqlwright.lab.evaluation.tables.filled import (
     Wanted,
 )
 from sqlwright.lab.evaluation.tables.papers import data_sets
-from sqlwright.presentation.answer import visible
 from sqlwright.recipes.ablation_lists import ablations
 
 DASH = "—"

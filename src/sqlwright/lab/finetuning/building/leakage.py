@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from sqlwright.boundary.text import counted
 from sqlwright.database import open_database
 from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.datasets.reading import database_digest
-from sqlwright.presentation.numbers import counted
 from sqlwright.schema import Schema, fold_name
 
 

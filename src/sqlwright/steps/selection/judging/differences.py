@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
+from sqlwright.boundary.text import counted
 from sqlwright.candidates import cell_key
 from sqlwright.messages import Text
-from sqlwright.presentation.numbers import counted
 from sqlwright.prompts.cells import SpanWriter, flat, literal, roughly
 from sqlwright.types import Cell, ExecutionResult
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
+from sqlwright.boundary.text import duration, money
 from sqlwright.lab.evaluation.grading import level_place
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.pages.estimates import mapping, number
@@ -15,7 +16,6 @@ from sqlwright.lab.evaluation.records import Record
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts import Axis, Bar, Point, bars, figure, figures, plane
 from sqlwright.presentation.html.elements import NOTHING, Html, foreign
-from sqlwright.presentation.numbers import duration, money
 
 LEAST = 2
 """Levels of difficulty from which on they can be set against one another."""
