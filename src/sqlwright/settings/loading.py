@@ -173,7 +173,7 @@ class _LlmValues(BaseModel):
     capabilities: CapabilityValues | None = None
 
 
-class _ProjectFile(BaseModel):
+class _ProjectSettings(BaseModel):
     model_config = ConfigDict(defer_build=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     database: str | None = None
@@ -243,13 +243,13 @@ def _with(settings: Settings, name: str, value: Any) -> Settings:
 
 def _file_values(file: ProjectFile, environ: Mapping[str, str]) -> dict[str, Any]:
     path, table = file.path, dict(file.table)
-    _refuse_unknown(path, table, [*_ProjectFile.model_fields, "models"])
+    _refuse_unknown(path, table, [*_ProjectSettings.model_fields, "models"])
     models = models_from(table.pop("models", {}), path, found=not environ.get(NAMED))
     for name, form in _TABLES.items():
         if isinstance(table.get(name), dict):
             _refuse_unknown(path, table[name], list(form.model_fields))
     try:
-        read = _ProjectFile.model_validate(table)
+        read = _ProjectSettings.model_validate(table)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         # A list's member is named by the list: that is the setting with its rule.
@@ -354,7 +354,7 @@ def _kinds(form: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]
 _TABLES: Mapping[str, type[BaseModel]] = {"limits": _LimitValues, "llm": _LlmValues}
 
 _KINDS: Mapping[str, Any] = {
-    **dict(_kinds(_ProjectFile)),
+    **dict(_kinds(_ProjectSettings)),
     # Not in a project file: which calls are kept or played back is said for each run.
     "llm.record": str,
     "llm.replay": str,

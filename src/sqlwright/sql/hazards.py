@@ -138,7 +138,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class OrderingKey:
     """A key of an order of which the first rows are taken, where the engine puts NULL first."""
 
     node: exp.Ordered
@@ -157,7 +157,7 @@ class Places:
     tree: exp.Query
     schema: Schema
     numbers: list[Place] = field(default_factory=list)
-    keys: list[Key] = field(default_factory=list)
+    keys: list[OrderingKey] = field(default_factory=list)
     _names: dict[int, Names] = field(default_factory=dict)
 
     @property
@@ -258,7 +258,7 @@ class Places:
             known = tuple(ref for ref in refs if ref is not None and ref not in kept)
             outer = any(join is not None and join.side for _, join in read_from(query))
             if known or (refs and outer):
-                self.keys.append(Key(ordered, meant, known, outer))
+                self.keys.append(OrderingKey(ordered, meant, known, outer))
 
 
 def read_places(sql: str, schema: Schema) -> Places | None:

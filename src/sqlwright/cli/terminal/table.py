@@ -31,7 +31,7 @@ SIDEWAYS_ROWS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class _TableColumn:
     header: str
     cells: tuple[Text, ...]
     right: bool
@@ -56,7 +56,7 @@ def table_lines(
     if widths is None and len(rows) <= SIDEWAYS_ROWS:
         yield from _sideways(shaped, len(rows), width, glyphs)
         return
-    left_out: list[_Column] = []
+    left_out: list[_TableColumn] = []
     while widths is None:
         left_out.insert(0, shaped.pop())
         widths = _fitted([column.natural for column in shaped], width)
@@ -108,12 +108,12 @@ def shape(columns: int, rows: int, truncated: bool = False) -> str:
     return count if columns <= 1 else f"{count}, {columns} columns"
 
 
-def _column(columns: Sequence[str], rows: Sequence[Sequence[Cell]], index: int) -> _Column:
+def _column(columns: Sequence[str], rows: Sequence[Sequence[Cell]], index: int) -> _TableColumn:
     values = [row[index] for row in rows]
     reals = [value for value in values if isinstance(value, float | Decimal)]
     decimals = max(map(_decimals, reals), default=None)
     present = [value for value in values if value is not None]
-    return _Column(
+    return _TableColumn(
         clean(columns[index], 200),
         tuple(cell_text(value, decimals) for value in values),
         bool(present) and all(isinstance(value, int | float | Decimal) for value in present),
@@ -144,7 +144,7 @@ def _cell(cell: Text, width: int, glyphs: Glyphs) -> Text:
     return Text(shorten(cell.plain, width, glyphs), style=cell.style)
 
 
-def _row(cells: Sequence[Text], columns: Sequence[_Column], widths: Sequence[int]) -> Text:
+def _row(cells: Sequence[Text], columns: Sequence[_TableColumn], widths: Sequence[int]) -> Text:
     line = Text()
     for position, (cell, column, width) in enumerate(zip(cells, columns, widths, strict=True)):
         if position:
@@ -157,7 +157,9 @@ def _row(cells: Sequence[Text], columns: Sequence[_Column], widths: Sequence[int
     return line
 
 
-def _sideways(columns: Sequence[_Column], rows: int, width: int, glyphs: Glyphs) -> Iterator[Text]:
+def _sideways(
+    columns: Sequence[_TableColumn], rows: int, width: int, glyphs: Glyphs
+) -> Iterator[Text]:
     name_width = min(max(cell_len(column.header) for column in columns), width // 3)
     for index in range(rows):
         if index:

@@ -194,7 +194,7 @@ _SETTINGS = {
 """Set in this order once what is to be read is attached; what a version lacks is left out."""
 
 
-class Session:
+class DuckDBSession:
     """One DuckDB instance, configured and locked. Not thread-safe, but `interrupt` may come from
     another thread."""
 
@@ -336,7 +336,7 @@ class GuardedConnection:
     def __init__(self, opening: Mapping[str, Any], machine: Machine) -> None:
         """With a list of tables among `opening`, nothing else can be read."""
         self._opening, self._machine = opening, machine
-        self._session = Session(opening, machine)
+        self._session = DuckDBSession(opening, machine)
         self._phase: Literal["prepare", "run"] = "prepare"
         try:
             self._names = readable(self._session, opening.get("tables"), _functions(opening))
@@ -356,7 +356,7 @@ class GuardedConnection:
             raise Refused("the query is too long")
         if self._session.memory != self._machine.memory:  # its configuration is locked
             self._session.close()
-            self._session = Session(self._opening, self._machine)
+            self._session = DuckDBSession(self._opening, self._machine)
         check_tree(self._session.tree(sql), self._names)
         if explain:
             rows = self._session.all(f"{explain} {sql}")
@@ -387,7 +387,7 @@ class TrustedConnection:
     anybody."""
 
     def __init__(self, opening: Mapping[str, Any], machine: Machine) -> None:
-        self._session = Session(opening, machine)
+        self._session = DuckDBSession(opening, machine)
         self._functions = _functions(opening)
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:

@@ -25,8 +25,8 @@ MACROS = """
 """Each macro of the file, one of several by its name where they differ in their arguments."""
 
 
-class Asked(Protocol):
-    """The part of `connection.Session` that answers here."""
+class AnswersStatements(Protocol):
+    """The part of `connection.DuckDBSession` that answers here."""
 
     def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
@@ -41,7 +41,9 @@ class Asked(Protocol):
         ...
 
 
-def readable(session: Asked, listed: Collection[str] | None, named: Collection[Name] = ()) -> Names:
+def readable(
+    session: AnswersStatements, listed: Collection[str] | None, named: Collection[Name] = ()
+) -> Names:
     """The names that a query may use; with a list of names in the schema, nothing else, and no view
     that shows what others hold. Raises Refused for a named macro whose body names more."""
     names, _ = _stored(session)
@@ -59,7 +61,7 @@ def body_query(kind: str, body: str) -> str:
     return body if kind == "table_macro" else f"SELECT (\n{body}\n)"
 
 
-def _check_macros(session: Asked, names: Names) -> None:
+def _check_macros(session: AnswersStatements, names: Names) -> None:
     for space, own, kind, body, *_ in session.all(MACROS) if names.named else ():
         if (str(space).lower(), str(own).lower()) not in names.named:
             continue
@@ -70,7 +72,7 @@ def _check_macros(session: Asked, names: Names) -> None:
 
 
 def showing(
-    session: Asked, listed: Collection[str], named: Collection[Name] = ()
+    session: AnswersStatements, listed: Collection[str], named: Collection[Name] = ()
 ) -> dict[str, list[str]]:
     """Listed views by what they read that isn't listed; functions of the database's own that aren't
     named are among it, since they may read anything."""
@@ -98,7 +100,7 @@ def showing(
     return found
 
 
-def _stored(session: Asked) -> tuple[set[Name], Mapping[Name, str]]:
+def _stored(session: AnswersStatements) -> tuple[set[Name], Mapping[Name, str]]:
     """Tables and views, and the views' texts."""
     tables = session.all(
         "SELECT schema_name, table_name FROM duckdb_tables() "
@@ -112,7 +114,7 @@ def _stored(session: Asked) -> tuple[set[Name], Mapping[Name, str]]:
     return {(str(s).lower(), str(n).lower()) for s, n in tables} | creates.keys(), creates
 
 
-def _defined(session: Asked) -> frozenset[str]:
+def _defined(session: AnswersStatements) -> frozenset[str]:
     rows = session.all("SELECT function_name FROM duckdb_functions() WHERE NOT internal")
     return frozenset(str(name).lower() for (name,) in rows)
 

@@ -132,7 +132,7 @@ _SESSION_BYTES = 512 * 1024 * 1024
 Fetched = tuple[Any, ...]
 
 
-class Session:
+class MySQLSession:
     """A connection that is renewed when it was lost. Not thread-safe, but `stop` may come from
     another thread."""
 
@@ -441,7 +441,7 @@ class GuardedConnection:
     another thread."""
 
     def __init__(self, opening: Mapping[str, Any], seconds: Callable[[], float]) -> None:
-        self._session = Session(opening, seconds)
+        self._session = MySQLSession(opening, seconds)
         self._phase: Literal["prepare", "run"] = "prepare"
 
     @property
@@ -485,7 +485,7 @@ class TrustedConnection:
     """A read-only connection for SQL that sqlwright itself wrote; a parameter's place is `?`."""
 
     def __init__(self, opening: Mapping[str, Any], seconds: Callable[[], float]) -> None:
-        self._session = Session(opening, seconds)
+        self._session = MySQLSession(opening, seconds)
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
         """Rows one by one. Raises PyMySQL's errors."""

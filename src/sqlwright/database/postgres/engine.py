@@ -95,7 +95,7 @@ _FINISH = "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all()"
 _IN_TRANSACTION = {pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR}
 
 
-class Session:
+class PostgresSession:
     """A session on the server that opens again when it was lost. Not thread-safe, but `interrupt`
     may come from another thread."""
 
@@ -287,7 +287,7 @@ _PLACES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\?")
 class GuardedConnection:
     """A session that only answers queries."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PostgresSession) -> None:
         self._session = session
         self._began = False
         self.interrupt = session.interrupt
@@ -336,7 +336,7 @@ class GuardedConnection:
 class TrustedConnection:
     """A read-only session for SQL that sqlwright itself wrote, with `?` for parameters."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PostgresSession) -> None:
         self._session = session
         self.interrupt = session.interrupt
         self.close = session.rest
@@ -436,7 +436,7 @@ class _Postgres(OfServer):
 
     def __init__(self) -> None:
         self._clock = Clock()
-        self._session: Session | None = None
+        self._session: PostgresSession | None = None
 
     def guarded(self, opening: Mapping[str, Any]) -> GuardedConnection:
         return GuardedConnection(self._open(opening))
@@ -451,13 +451,13 @@ class _Postgres(OfServer):
         """Tell the time that the next statement may take, so that the server stops it, too."""
         self._clock.set_seconds(seconds)
 
-    def _open(self, opening: Mapping[str, Any]) -> Session:
+    def _open(self, opening: Mapping[str, Any]) -> PostgresSession:
         """The one session of this process: a server has few to give, and opening takes long."""
         if self._session is not None:
             if self._session.opening == opening:
                 return self._session
             self._session.close()
-        self._session = Session(opening, self._clock)
+        self._session = PostgresSession(opening, self._clock)
         return self._session
 
 

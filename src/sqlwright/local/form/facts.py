@@ -61,7 +61,7 @@ def _form_facts(form: f.Query, schema: Schema) -> QueryFacts:
         if facts is None:
             raise UnsupportedQuery("nested too deeply to be read")
         return facts
-    reader = _Reader(schema)
+    reader = _FactsReader(schema)
     reader.query(form)
     return reader.facts(form)
 
@@ -90,7 +90,7 @@ class _Select:
         return self.clauses.setdefault(clause, TermParts())
 
 
-class _Reader:
+class _FactsReader:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._selects: list[SelectFacts] = []

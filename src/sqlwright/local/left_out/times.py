@@ -58,7 +58,7 @@ def time_left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
     for one in named:
         if not one.is_among(said):
             told = f"no query goes by “{one.said}”"
-            asked = _Asked(one.said, one.operator or "=", one.year, named)
+            asked = _AskedTime(one.said, one.operator or "=", one.year, named)
             yield _finding(asked, told, form, read)
     numbers = {str(literal.value).strip(" %") for literal in inside(form, f.Literal)}
     for word in years:
@@ -72,10 +72,10 @@ def time_left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
             continue
         if not is_bound(word.text, operator, said):
             told = f"“{word.text}” isn't used"
-            yield _finding(_Asked(word.text, operator, word.text), told, form, read)
+            yield _finding(_AskedTime(word.text, operator, word.text), told, form, read)
 
 
-class _Asked(NamedTuple):
+class _AskedTime(NamedTuple):
     """A time as the question says it, and its year as a condition."""
 
     said: str
@@ -84,7 +84,7 @@ class _Asked(NamedTuple):
     named: tuple[Moment, ...] = ()
 
 
-def _finding(asked: _Asked, told: str, form: f.Query, read: Reading) -> Finding:
+def _finding(asked: _AskedTime, told: str, form: f.Query, read: Reading) -> Finding:
     """That a query leaves a time out; mended by a condition on the likeliest column of dates."""
     date = date_beside(form, read)
     if date is None or not isinstance(form, f.Select) or form.derived:

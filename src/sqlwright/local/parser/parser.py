@@ -190,7 +190,7 @@ columns."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class EncodedReading:
     """An encoded input with the encoder's outputs. N nodes."""
 
     encoded: Encoded
@@ -352,7 +352,7 @@ class Parser:
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
         formats: Formats | None = None,
         dates: Mapping[ColumnRef, bool] | None = None,
-    ) -> Reading:
+    ) -> EncodedReading:
         """Run the encoder alone, for the columns, tables and values that the question needs."""
         priority = {ref: 1.0 for ref in view.visible if view.detail(ref) is Detail.FULL}
         encoded = encode(
@@ -369,7 +369,7 @@ class Parser:
         link, inputs, keys, memory = self._encoder.run(
             ["link", "inputs", "keys", "memory"], self._feeds(encoded)
         )
-        return Reading(encoded, sigmoid(link[0]), Memory(inputs, keys, memory))
+        return EncodedReading(encoded, sigmoid(link[0]), Memory(inputs, keys, memory))
 
     def _feeds(self, encoded: Encoded) -> dict[str, npt.NDArray[Any]]:
         """The encoder's inputs, as a batch of one. `pool` (1, N, T) averages a node's pieces."""

@@ -103,7 +103,7 @@ def read_query(
     if tree is None:
         return ()
     try:
-        reader = _Reader(schema, matches)
+        reader = _WordsReader(schema, matches)
         return tuple(reader.whole(tree, Names(schema, doubled=doubled_sources(tree, schema))))
     except (RecursionError, SqlglotError, ValueError):
         return (QueryPart("other", " ".join(sql.split())),)
@@ -118,7 +118,7 @@ def shown_items(sql: str, schema: Schema) -> tuple[str, ...]:
         return ()
     try:
         names = Names(schema, doubled=doubled_sources(tree, schema)).with_queries(tree)
-        return tuple(_Reader(schema, ()).items(select, names.within(select)))
+        return tuple(_WordsReader(schema, ()).items(select, names.within(select)))
     except (RecursionError, SqlglotError, ValueError):
         return ()
 
@@ -136,7 +136,7 @@ class _Shown:
     distinct: bool = False
 
 
-class _Reader:
+class _WordsReader:
     def __init__(self, schema: Schema, matches: Sequence[ValueMatch]) -> None:
         self._schema = schema
         self._words = Wording(matches, self.within)

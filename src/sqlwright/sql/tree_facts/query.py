@@ -258,7 +258,7 @@ def query_facts(sql: str, schema: Schema) -> QueryFacts | None:
     if tree is None:
         return None
     try:
-        reader = _Reader()
+        reader = _TreeReader()
         reader.query(tree, Names(schema), whole=True)
     except (RecursionError, SqlglotError, ValueError):
         return None
@@ -266,7 +266,7 @@ def query_facts(sql: str, schema: Schema) -> QueryFacts | None:
 
 
 @dataclass
-class _Reader:
+class _TreeReader:
     _selects: list[SelectFacts] = field(default_factory=list)
     _operations: list[SetFacts] = field(default_factory=list)
     _order: tuple[OrderKey, ...] = ()

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.form import nodes as f
 from sqlwright.local.form.read import patterns
-from sqlwright.local.form.read.names import Scope
+from sqlwright.local.form.read.names import NameScope
 from sqlwright.local.form.read.patterns import DATES, read_date_call, read_moment
 from sqlwright.local.form.sequence.delinear import combine
 from sqlwright.local.form.sequence.symbols import WINDOW_AGGREGATES
@@ -224,7 +224,7 @@ _CONDITIONS: tuple[type[exp.Expr], ...] = (
 class ExpressionReader:
     """Reads the expressions of one SELECT."""
 
-    def __init__(self, scope: Scope, query: Callable[[exp.Expr, Scope], f.Query]) -> None:
+    def __init__(self, scope: NameScope, query: Callable[[exp.Expr, NameScope], f.Query]) -> None:
         self._scope = scope
         self._query = query
         self._unfolding: set[str] = set()

@@ -27,10 +27,10 @@ class Entry:
 
 
 @dataclass
-class Scope:
+class NameScope:
     """The names one SELECT can use."""
 
-    outer: Scope | None = None
+    outer: NameScope | None = None
     entries: list[Entry] = field(default_factory=list)
     items: list[exp.Expr] = field(default_factory=list)
     merged: set[tuple[str, str]] = field(default_factory=set)

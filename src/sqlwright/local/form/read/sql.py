@@ -19,7 +19,7 @@ from sqlwright.local.form import nodes as f
 from sqlwright.local.form.joins import Node, node_of, plan_joins
 from sqlwright.local.form.kept import compacted
 from sqlwright.local.form.read.expressions import ExpressionReader
-from sqlwright.local.form.read.names import Entry, Readable, Scope, lookup_table
+from sqlwright.local.form.read.names import Entry, NameScope, Readable, lookup_table
 from sqlwright.local.form.scopes import mentions, replace_columns
 from sqlwright.local.form.sequence.delinear import combine
 from sqlwright.local.form.sequence.grammar import GrammarState
@@ -245,7 +245,7 @@ def read_sql(sql: str, schema: Schema) -> f.Query:
     if tree is None:
         raise UnsupportedQuery("not a query that can be read")
     try:
-        query = _Reader(schema, {}).query(tree, None, top=True)
+        query = _FormReader(schema, {}).query(tree, None, top=True)
     except RecursionError:
         raise UnsupportedQuery("nested too deeply for the form") from None
     state = GrammarState()
@@ -258,14 +258,14 @@ def _refuse(what: str) -> NoReturn:
     raise UnsupportedQuery(f"{what} isn't part of the form")
 
 
-class _Reader:
+class _FormReader:
     def __init__(self, schema: Schema, tables: _Tables) -> None:
         self._schema = schema
         self._tables = tables
         self._is_sqlite = schema.dialect == "sqlite"
         self._exact = dialect_of(schema).case != "blind"
 
-    def query(self, node: exp.Expr, outer: Scope | None, *, top: bool = False) -> f.Query:
+    def query(self, node: exp.Expr, outer: NameScope | None, *, top: bool = False) -> f.Query:
         """A SELECT or a set operation; `outer` is the scope its subquery position can see."""
         while isinstance(node, exp.Subquery | exp.Paren):
             node = node.this
@@ -294,7 +294,9 @@ class _Reader:
         if isinstance(alias, exp.TableAlias) and alias.columns:
             _refuse("a table with renamed columns")
 
-    def _with(self, with_: exp.With, node: exp.Expr, outer: Scope | None, *, top: bool) -> f.Query:
+    def _with(
+        self, with_: exp.With, node: exp.Expr, outer: NameScope | None, *, top: bool
+    ) -> f.Query:
         if with_.args.get("recursive"):
             _refuse("recursion")
         tables = dict(self._tables)
@@ -304,9 +306,9 @@ class _Reader:
             tables[self._key(table.alias)] = table.this
         rest = node.copy()
         rest.set("with_", None)
-        return _Reader(self._schema, tables).query(rest, outer, top=top)
+        return _FormReader(self._schema, tables).query(rest, outer, top=top)
 
-    def _set_operation(self, node: exp.Expr, outer: Scope | None) -> f.Query:
+    def _set_operation(self, node: exp.Expr, outer: NameScope | None) -> f.Query:
         operator = _SET_OPERATORS[type(node)]
         if operator == "union" and not node.args.get("distinct"):
             operator = "union_all"
@@ -365,7 +367,7 @@ class _Reader:
                 items.append(item)
         return items
 
-    def _select(self, node: exp.Select, outer: Scope | None, *, top: bool) -> f.Select:
+    def _select(self, node: exp.Select, outer: NameScope | None, *, top: bool) -> f.Select:
         for key in _UNSUPPORTED:
             if node.args.get(key):
                 _refuse(key)
@@ -399,7 +401,7 @@ class _Reader:
         return compacted(canonicalize(select, nodes, edges, self._schema))
 
     def _items(
-        self, node: exp.Select, scope: Scope, read: ExpressionReader, *, top: bool
+        self, node: exp.Select, scope: NameScope, read: ExpressionReader, *, top: bool
     ) -> tuple[f.Expression | f.Star, ...]:
         items: list[f.Expression | f.Star] = []
         for item in node.expressions:
@@ -424,10 +426,10 @@ class _Reader:
     # ---- FROM
 
     def _from(
-        self, node: exp.Select, outer: Scope | None
-    ) -> tuple[Scope, list[f.Query], list[f.Join], list[exp.Expr]]:
+        self, node: exp.Select, outer: NameScope | None
+    ) -> tuple[NameScope, list[f.Query], list[f.Join], list[exp.Expr]]:
         """The names of a FROM clause, its derived tables, its equalities, other ON conditions."""
-        scope = Scope(outer, exact=self._exact, quotes_texts=self._is_sqlite)
+        scope = NameScope(outer, exact=self._exact, quotes_texts=self._is_sqlite)
         derived: list[f.Query] = []
         edges: list[f.Join] = []
         waiting: list[tuple[exp.Join, Entry]] = []
@@ -449,7 +451,7 @@ class _Reader:
             rest += other
         return scope, derived, edges, rest
 
-    def _add(self, node: exp.Expr, scope: Scope, derived: list[f.Query]) -> Entry:
+    def _add(self, node: exp.Expr, scope: NameScope, derived: list[f.Query]) -> Entry:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             node = node.this
         if isinstance(node, exp.Table) and not node.args.get("joins"):
@@ -459,19 +461,21 @@ class _Reader:
                 return scope.add_table(lookup_table(self._schema, node), node.alias_or_name)
             # Inside its own text the name means a stored table again.
             hidden = {k: v for k, v in self._tables.items() if k != self._key(node.name)}
-            reader = _Reader(self._schema, hidden)
+            reader = _FormReader(self._schema, hidden)
             return reader._derive(common, node.alias_or_name, scope, derived)
         if isinstance(node, exp.Subquery) and not node.args.get("joins"):
             self._check_source(node)
             return self._derive(node.this, node.alias, scope, derived)
         return _refuse(f"{type(node).__name__} in FROM")
 
-    def _derive(self, node: exp.Expr, alias: str, scope: Scope, derived: list[f.Query]) -> Entry:
+    def _derive(
+        self, node: exp.Expr, alias: str, scope: NameScope, derived: list[f.Query]
+    ) -> Entry:
         derived.append(self.query(node, None))
         names = [item.alias_or_name or node_text(item) for item in self._outputs(node)]
         return scope.add_derived(len(derived), names, alias or f" {len(derived)}")
 
-    def _shared(self, join: exp.Join, entry: Entry, scope: Scope) -> list[f.Join]:
+    def _shared(self, join: exp.Join, entry: Entry, scope: NameScope) -> list[f.Join]:
         """The equalities of USING or NATURAL."""
         earlier = scope.entries[:-1]
         names = [self._key(identifier.name) for identifier in join.args.get("using") or ()]
@@ -488,7 +492,7 @@ class _Reader:
         return edges
 
     def _on(
-        self, join: exp.Join, entry: Entry, scope: Scope
+        self, join: exp.Join, entry: Entry, scope: NameScope
     ) -> tuple[list[f.Join], list[exp.Expr]]:
         """An ON clause: its equalities between sources, and the rest, which WHERE can take."""
         on = join.args.get("on")

@@ -25,7 +25,7 @@ SET_WORDS = {
 """Set operations as SQL."""
 
 
-class Scope:
+class WrittenScope:
     """The names one SELECT gives to what stands in its FROM clause."""
 
     def __init__(self, names: dict[Node, str], *, qualified: bool) -> None:
@@ -34,13 +34,13 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class WrittenFrame:
     """One SELECT as it is written, and the names around it."""
 
     select: f.Select
     steps: Sequence[JoinStep]
-    scope: Scope
-    outer: Scope | None
+    scope: WrittenScope
+    outer: WrittenScope | None
 
 
 class QueryWriter:
@@ -59,7 +59,7 @@ class QueryWriter:
             name = f"{name}_"
         return name
 
-    def query(self, query: f.Query, outer: Scope | None, *, named: bool = False) -> str:
+    def query(self, query: f.Query, outer: WrittenScope | None, *, named: bool = False) -> str:
         """A query; `named` gives its items the names that derived tables are read by."""
         if isinstance(query, f.Select):
             return self._select(query, outer, named=named)
@@ -67,16 +67,16 @@ class QueryWriter:
         right = self._arm(query.right, outer, named=False)
         return f"{left} {SET_WORDS[query.operator]} {right}"
 
-    def _arm(self, query: f.Query, outer: Scope | None, *, named: bool) -> str:
+    def _arm(self, query: f.Query, outer: WrittenScope | None, *, named: bool) -> str:
         text = self.query(query, outer, named=named)
         if isinstance(query, f.Select) and (query.order_by or query.limit is not None):
             return f"SELECT * FROM ({text})"
         return text
 
-    def _select(self, select: f.Select, outer: Scope | None, *, named: bool) -> str:
+    def _select(self, select: f.Select, outer: WrittenScope | None, *, named: bool) -> str:
         select, steps = self._planned(select)
         scope = self._scope(steps, outer if any(borrowed(select)) else None)
-        condition, shown = self._expressions(Frame(select, steps, scope, outer))
+        condition, shown = self._expressions(WrittenFrame(select, steps, scope, outer))
         items = [self._item_text(item, scope, shown) for item in select.items]
         if named:
             items = [f"{item} AS {self._item}_{place}" for place, item in enumerate(items, 1)]
@@ -105,7 +105,7 @@ class QueryWriter:
             mentions(select), self._schema, joins=select.joins, crossed=select.crossed
         )
 
-    def _expressions(self, frame: Frame) -> tuple[ExpressionWriter, ExpressionWriter]:
+    def _expressions(self, frame: WrittenFrame) -> tuple[ExpressionWriter, ExpressionWriter]:
         """The writers of a SELECT's expressions: of those of single rows, and of those it shows."""
         write = ExpressionWriter(
             lambda column: self.column(column, frame.scope, frame.outer),
@@ -121,7 +121,7 @@ class QueryWriter:
         """The name that the columns of a table are qualified with."""
         return table
 
-    def _scope(self, steps: Sequence[JoinStep], outer: Scope | None) -> Scope:
+    def _scope(self, steps: Sequence[JoinStep], outer: WrittenScope | None) -> WrittenScope:
         taken = set(outer.names.values()) if outer else set()
         taken = {name.casefold() for name in taken}
         names: dict[Node, str] = {}
@@ -135,7 +135,7 @@ class QueryWriter:
                     name = self._unused(f"{name}_{node.instance}", taken | self._tables)
             names[node] = name
             taken.add(name.casefold())
-        return Scope(names, qualified=len(steps) > 1)
+        return WrittenScope(names, qualified=len(steps) > 1)
 
     @staticmethod
     def _unused(name: str, taken: set[str]) -> str:
@@ -147,7 +147,7 @@ class QueryWriter:
         self,
         steps: Sequence[JoinStep],
         derived: Sequence[f.Query],
-        scope: Scope,
+        scope: WrittenScope,
         write: ExpressionWriter,
     ) -> str:
         parts: list[str] = []
@@ -162,7 +162,7 @@ class QueryWriter:
                 parts += ["ON", " AND ".join(on)]
         return " ".join(parts)
 
-    def _source(self, node: Node, derived: Sequence[f.Query], scope: Scope) -> str:
+    def _source(self, node: Node, derived: Sequence[f.Query], scope: WrittenScope) -> str:
         name = scope.names[node]
         if isinstance(node, int):
             text = self.query(derived[node - 1], None, named=True)
@@ -174,14 +174,18 @@ class QueryWriter:
         """A table as FROM names it."""
         return self._name(name)
 
-    def _item_text(self, item: f.Expression | f.Star, scope: Scope, write: ExpressionWriter) -> str:
+    def _item_text(
+        self, item: f.Expression | f.Star, scope: WrittenScope, write: ExpressionWriter
+    ) -> str:
         if not isinstance(item, f.Star):
             return write.expression(item)
         if item.table is None or not scope.qualified:
             return "*"
         return f"{self._name(scope.names[f.Source(item.table)])}.*"
 
-    def column(self, column: f.Column | f.DerivedColumn, scope: Scope, outer: Scope | None) -> str:
+    def column(
+        self, column: f.Column | f.DerivedColumn, scope: WrittenScope, outer: WrittenScope | None
+    ) -> str:
         """A column's name, qualified where it needs to be."""
         if isinstance(column, f.DerivedColumn):
             return f"{self._name(scope.names[column.table])}.{self._item}_{column.item}"

@@ -15,7 +15,7 @@ from sqlwright.local.form.walking import own
 from sqlwright.local.form.write.comparing import ConditionWriter, Cut
 from sqlwright.local.form.write.expressions import ExpressionWriter
 from sqlwright.local.form.write.kinds import NUMBERS, Kinds
-from sqlwright.local.form.write.queries import SET_WORDS, Frame, QueryWriter, Scope
+from sqlwright.local.form.write.queries import SET_WORDS, QueryWriter, WrittenFrame, WrittenScope
 from sqlwright.local.form.write.settled import (
     by_places,
     in_an_order,
@@ -45,7 +45,7 @@ class StrictWriter(QueryWriter):
         self._words = words
         self._all_quoted = all_quoted
 
-    def query(self, query: f.Query, outer: Scope | None, *, named: bool = False) -> str:
+    def query(self, query: f.Query, outer: WrittenScope | None, *, named: bool = False) -> str:
         if isinstance(query, f.Select):
             return super().query(query, outer, named=named)
         united = of_one_kind(query, self._schema)
@@ -57,7 +57,7 @@ class StrictWriter(QueryWriter):
         right = self._arm(united.right, outer, named=False)
         return f"{left} {SET_WORDS[united.operator]} {right}"
 
-    def _arm(self, query: f.Query, outer: Scope | None, *, named: bool) -> str:
+    def _arm(self, query: f.Query, outer: WrittenScope | None, *, named: bool) -> str:
         text = self.query(query, outer, named=named)
         if isinstance(query, f.Select) and (query.order_by or query.limit is not None):
             return f"({text})"
@@ -78,7 +78,7 @@ class StrictWriter(QueryWriter):
             mentions(select), self._schema, joins=select.joins, crossed=select.crossed
         )
 
-    def _expressions(self, frame: Frame) -> tuple[ExpressionWriter, ExpressionWriter]:
+    def _expressions(self, frame: WrittenFrame) -> tuple[ExpressionWriter, ExpressionWriter]:
         select = frame.select
         around = Around(
             self._words,
