@@ -134,8 +134,8 @@ def test_the_prompts_are_those_of_inference(folder: Path) -> None:
     from sqlwright.lab.finetuning.building.set_folder import SetFolder
     from sqlwright.lab.finetuning.trainer.loading import load, quiet, with_lora
     from sqlwright.lab.finetuning.trainer.objectives import Rewarded
-    from sqlwright.lab.finetuning.trainer.running.computing import computing_of
-    from sqlwright.lab.finetuning.trainer.running.training import Work
+    from sqlwright.lab.finetuning.trainer.train import Work
+    from sqlwright.lab.finetuning.trainer.work import computing_of
     from sqlwright.llm.endpoint import Call
     from sqlwright.llm.vendors.weights import Weights
 

@@ -20,8 +20,7 @@ from sqlwright.lab.finetuning.trainer import loading
 from sqlwright.lab.finetuning.trainer.chat import completion_tokens, prompt_tokens, tokenized
 from sqlwright.lab.finetuning.trainer.pairs import paired
 from sqlwright.lab.finetuning.trainer.rewards import RIGHT, QuestionKey, Rewards, read_gold
-from sqlwright.lab.finetuning.trainer.running.computing import shared_arguments
-from sqlwright.lab.finetuning.trainer.running.training import Prepared, Work
+from sqlwright.lab.finetuning.trainer.work import Prepared, Work
 
 
 class Supervised:
@@ -55,7 +54,7 @@ class Supervised:
             return SFTTrainer(
                 model=loaded.model,
                 args=SFTConfig(
-                    **shared_arguments(work.plan, work.computing, work.aside),
+                    **work.arguments(),
                     max_length=None,  # what is longer was left out
                     dataset_kwargs={"skip_prepare_dataset": True},  # the tokens are ours
                 ),
@@ -135,7 +134,7 @@ class Preference:
             return Trainer(
                 model=loaded.model,
                 args=DPOConfig(
-                    **shared_arguments(work.plan, work.computing, work.aside),
+                    **work.arguments(),
                     beta=work.plan.pairs.beta,
                     max_length=None,  # what is longer was left out
                 ),
@@ -237,7 +236,7 @@ class Rewarded:
                 model=loaded.model,
                 reward_funcs=execution(rows, rewards),
                 args=GRPOConfig(
-                    **shared_arguments(work.plan, work.computing, work.aside),
+                    **work.arguments(),
                     num_generations=options.group,
                     temperature=options.temperature,
                     beta=options.kl,

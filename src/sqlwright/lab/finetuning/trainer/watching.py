@@ -18,9 +18,9 @@ from typing import Any
 
 from sqlwright.errors import ConfigError
 from sqlwright.lab.evaluation.files import append_row
+from sqlwright.lab.finetuning.trainer.checkpoints import finish
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
 from sqlwright.lab.finetuning.trainer.record import RunFolder
-from sqlwright.lab.finetuning.trainer.running.checkpoints import finish
 
 Progress = Callable[[int, int, float, float], None]
 """Called after each step: the step, the steps in all, the loss, seconds left."""
