@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import DatasetError
-from sqlwright.lab.finetuning.building.build import build
-from sqlwright.lab.finetuning.building.parts import FOLDER
+from sqlwright.lab.finetuning.building.build import FOLDER, build
 from sqlwright.lab.finetuning.building.set_folder import SetFolder
 from sqlwright.lab.finetuning.example import read_examples
 from tests.finetuning.built import QUESTIONS, changed, data_set, files_of, made, plan_of

@@ -203,7 +203,6 @@ def test_a_reward_does_not_depend_on_what_was_judged_before(
     with of_shop(shop, *golds) as fresh:
         found = [fresh.of(key(number), sql) for number, sql in asked]
         assert found == [rewards.of(key(number), sql) for number, sql in asked]
-        assert sum(fresh.findings.values()) == len(asked)
 
 
 def test_a_query_may_agree_with_any_gold_but_with_one_everywhere(shop: Path) -> None:

@@ -44,7 +44,7 @@ def example(completion: str, number: int = 0, *rejected: str) -> TrainingExample
 def judge(database_files: dict[str, Path], tmp_path: Path) -> ExecutionJudge:
     path = tmp_path / "mine.yaml"
     path.write_text(GOLDEN.format(database=database_files["shop"]), "utf-8")
-    return ExecutionJudge([SourceRecord(f"golden:{path}", None, None, "mine", "spider", {})])
+    return ExecutionJudge([SourceRecord(f"golden:{path}", None, "mine", "spider", {})])
 
 
 def asked(judge: ExecutionJudge, number: int, sql: str) -> bool:
@@ -141,7 +141,7 @@ class TestOnTheWay:
     ) -> None:
         path = tmp_path / "mine.yaml"
         path.write_text(GOLDEN.format(database=database_files["shop"]), "utf-8")
-        source = SourceRecord(f"golden:{path}", None, None, "mine", "spider", {})
+        source = SourceRecord(f"golden:{path}", None, "mine", "spider", {})
         learnt = replace(
             query(1, "How many?", "SELECT COUNT(*) FROM customers"), source="mine", db_id="shop"
         )

@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "data").mkdir()
     golds = {question: sqls[0] for question, sqls in ASKED.items()}
     spider_set(made / "data", made / "toy.db", golds)
-    source = SourceRecord(f"spider:{made / 'data'}", None, None, "dev", "spider", {})
+    source = SourceRecord(f"spider:{made / 'data'}", None, "dev", "spider", {})
     save_set(made / "set", right(), sources=(source,))
     both = [
         example(number, question, sql)
@@ -195,7 +195,7 @@ def test_other_roles_are_refused(folder: Path, tmp_path: Path) -> None:
 
 def test_data_that_changed_is_refused(folder: Path, tmp_path: Path) -> None:
     files = {"dev.json": "0" * 64}
-    source = SourceRecord(f"spider:{folder / 'data'}", None, None, "dev", "spider", files)
+    source = SourceRecord(f"spider:{folder / 'data'}", None, "dev", "spider", files)
     save_set(tmp_path / "set", right(), sources=(source,))
     with pytest.raises(DatasetError, match=r"dev\.json isn't as it was"):
         train(plan(folder, tmp_path / "run", set_folder=tmp_path / "set"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +17,7 @@ from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.progress import Spinner, Telling
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import measuring, options
-from sqlwright.lab.datasets.example import Dataset, Example
+from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.finetuning.candidates.generators import trained_databases
 from sqlwright.lab.finetuning.candidates.sampling import SamplingPlan, sample
 from sqlwright.local.models import EmbeddedModels
@@ -91,71 +91,38 @@ def command(
     screen = Screen.open()
     chosen = settled(recipe, model)
     note_destinations(screen, chosen)
-    asked = Asked(
-        replace(dataset, examples=dataset.examples[: questions.limit]),
-        (questions.data or [""])[0],
-        questions.split,
-        chosen,
-        out,
-        name=name,
+    chosen_recipe = load_recipe(chosen.recipe, overrides=chosen.overrides)
+    seen = [trained_databases(run) for run in trained_on or ()]
+    data = (questions.data or [""])[0]
+    plan = SamplingPlan(
+        dataset=replace(dataset, examples=dataset.examples[: questions.limit]),
+        recipe=chosen_recipe,
+        model=name or (chosen.llm.model or "" if chosen_recipe.asks else ""),
+        out=out,
+        overrides=tuple(chosen.overrides),
+        trained_on=frozenset().union(*seen) if seen else None,
         fold=fold,
-        trained_on=tuple(trained_on or ()),
         hinted=hinted,
         only_without_right=only_without_right,
+        source={"data": data, "split": questions.split, "files": dict(dataset.files)},
         workers=jobs,
     )
-    sample_candidates(screen, asked, as_json=as_json)
+    sample_candidates(screen, plan, chosen, as_json=as_json)
     return 0
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The questions, the generator, and where its candidates go."""
-
-    dataset: Dataset
-    data: str
-    split: str | None
-    settings: Settings
-    out: Path
-    name: str = ""
-    fold: str = ""
-    trained_on: tuple[Path, ...] = ()
-    hinted: bool = False
-    only_without_right: Path | None = None
-    workers: int = 1
-
-    def plan(self) -> SamplingPlan:
-        """The plan of the sampling. Raises ConfigError and DatasetError."""
-        settings = self.settings
-        recipe = load_recipe(settings.recipe, overrides=settings.overrides)
-        seen = [trained_databases(run) for run in self.trained_on]
-        model = self.name or (settings.llm.model or "" if recipe.asks else "")
-        return SamplingPlan(
-            dataset=self.dataset,
-            recipe=recipe,
-            model=model,
-            out=self.out,
-            overrides=tuple(settings.overrides),
-            trained_on=frozenset().union(*seen) if seen else None,
-            fold=self.fold,
-            hinted=self.hinted,
-            only_without_right=self.only_without_right,
-            source={"data": self.data, "split": self.split, "files": dict(self.dataset.files)},
-            workers=self.workers,
-        )
-
-
-def sample_candidates(screen: Screen, asked: Asked, *, as_json: bool) -> None:
+def sample_candidates(
+    screen: Screen, plan: SamplingPlan, settings: Settings, *, as_json: bool
+) -> None:
     """Write the candidates, show how many."""
-    plan, models = asked.plan(), EmbeddedModels()
+    models = EmbeddedModels()
 
     def opened(example: Example) -> Session:
-        settings = asked.settings
         return api.open(
             example.database,
             recipe=settings.recipe,
             overrides=settings.overrides,
-            descriptions=asked.dataset.descriptions.get(example.db_id),
+            descriptions=plan.dataset.descriptions.get(example.db_id),
             limits=settings.limits,
             seconds=settings.seconds,
             home=settings.home,
@@ -176,11 +143,11 @@ def sample_candidates(screen: Screen, asked: Asked, *, as_json: bool) -> None:
         screen.note(clean(line, 400), style="warning")
     if as_json:
         header = plan.header.model_dump(mode="json", exclude={"folded", "trained_on"})
-        data = {"out": str(asked.out), **header, **asdict(report)}
+        data = {"out": str(plan.out), **header, **asdict(report)}
         write_result(to_json(data, indent=2) + "\n")
         return
     told = f"{counted(report.candidates, 'query')} written".replace("querys", "queries")
-    lines = [f"{told}; {counted(report.questions, 'question')} in {clean(str(asked.out), 400)}"]
+    lines = [f"{told}; {counted(report.questions, 'question')} in {clean(str(plan.out), 400)}"]
     if report.passed_over:
         lines.append(f"{counted(report.passed_over, 'question')} passed over")
     screen.show(labelled("candidates", [Text(line) for line in lines], screen.width))

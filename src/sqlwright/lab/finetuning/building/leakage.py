@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -46,16 +46,10 @@ class Fingerprint:
         return frozenset(mark for mark in marks if mark[1])
 
 
-def fingerprints(
-    dataset: Dataset, *, seen: Callable[[str], None] = lambda _db_id: None
-) -> dict[str, Fingerprint]:
-    """The marks of every database of a data set, by id; `seen` is told each."""
-    found = {}
+def fingerprints(dataset: Dataset) -> dict[str, Fingerprint]:
+    """The marks of every database of a data set, by id."""
     places = {one.db_id: one.database for one in dataset.examples}
-    for db_id, path in places.items():
-        found[db_id] = fingerprint(db_id, path)
-        seen(db_id)
-    return found
+    return {db_id: fingerprint(db_id, path) for db_id, path in places.items()}
 
 
 def fingerprint(db_id: str, path: Path) -> Fingerprint:
@@ -111,8 +105,6 @@ def find_leakage(
     train: Dataset,
     evaluation: Dataset,
     known: Mapping[str, Fingerprint] | None = None,
-    *,
-    seen: Callable[[str], None] = lambda _db_id: None,
 ) -> list[Leak]:
     """The databases of `train` that an evaluation set uses, each once.
 
@@ -120,8 +112,8 @@ def find_leakage(
     tables and columns, and by a question in the same words where the names of all tables agree:
     then columns were added or renamed. `known` are the marks of the first set, if they were taken.
     """
-    ours = fingerprints(train, seen=seen) if known is None else known
-    theirs = fingerprints(evaluation, seen=seen)
+    ours = fingerprints(train) if known is None else known
+    theirs = fingerprints(evaluation)
     asked, measured = _questions(train), _questions(evaluation)
     found = []
     for one in ours.values():

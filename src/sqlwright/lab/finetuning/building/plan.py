@@ -27,8 +27,6 @@ class Source:
     """`NAME:FOLDER`"""
     dataset: Dataset
     split: str | None = None
-    questions: Path | None = None
-    """Another question file than the usual one."""
 
 
 @dataclass(frozen=True)

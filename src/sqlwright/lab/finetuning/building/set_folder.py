@@ -27,8 +27,6 @@ class SourceRecord:
 
     data: str
     split: str | None
-    questions: str | None
-    """Path of another question file than the usual one."""
     name: str
     rule: str
     files: Mapping[str, str]

@@ -8,13 +8,6 @@ from typing import Any
 from sqlwright.lab.evaluation.files import write_lines
 from sqlwright.lab.finetuning.trainer.record import RunFolder
 
-ENTRIES: Mapping[str, str] = {
-    "linker": "tuned-linker",
-    "generator": "tuned-generator",
-    "critic": "tuned-critic",
-    "selector": "tuned-selector",
-}
-"""By role the name under which recipes ask for it."""
 _TASKS: Mapping[str, str] = {
     "linker": "name the tables that a question needs",
     "generator": "write the SQL query for a question",
@@ -54,7 +47,7 @@ def _lines(folder: RunFolder, record: Mapping[str, Any]) -> Iterator[str]:
     yield "In the project file, with the base model's folder and this one in place of the paths:"
     yield ""
     yield "```toml"
-    yield f"[models.{ENTRIES.get(role, role)}]"
+    yield f"[models.tuned-{role}]"
     yield f'model = "weights/{_plain(folder.adapter.resolve())}"'
     yield f"context_tokens = {record['context_tokens']}"
     yield "```"

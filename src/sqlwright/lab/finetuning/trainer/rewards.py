@@ -17,7 +17,6 @@ answering. Between the latter two stands a query that is compiled and then fails
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -56,8 +55,7 @@ def read_gold(sources: Sequence[SourceRecord]) -> dict[str, list[Dataset]]:
     found: dict[str, list[Dataset]] = {}
     for source in sources:
         kind, _, folder = source.data.partition(":")
-        questions = Path(source.questions) if source.questions else None
-        dataset = load_dataset(kind, Path(folder), Selection(questions, source.split))
+        dataset = load_dataset(kind, Path(folder), Selection(split=source.split))
         changed = [
             path
             for path, digest in source.files.items()
@@ -156,8 +154,6 @@ class Rewards:
         self._limits, self._seed = limits, seed
         self._known: dict[tuple[QuestionKey, str], Reward] = {}
         self._opened: KeptOpen[tuple[Path, str], _OpenDatabase] = KeptOpen(OPEN_DATABASES)
-        self.findings: Counter[Finding] = Counter()
-        """Replies by what was found."""
 
     def of(self, key: QuestionKey, reply: str) -> Reward:
         """The reward of a reply. Raises DatasetError for a question that can't be judged, and
@@ -165,12 +161,8 @@ class Rewards:
         try:
             sql = sql_from(reply)
         except MalformedReply:
-            reward = Reward(NOTHING, "no query")
-        else:
-            alone = not _holds_more(reply)
-            reward = self._of_query(key, sql) if alone else Reward(NOTHING, "refused")
-        self.findings[reward.finding] += 1
-        return reward
+            return Reward(NOTHING, "no query")
+        return Reward(NOTHING, "refused") if _holds_more(reply) else self._of_query(key, sql)
 
     def problem(self, key: QuestionKey) -> str:
         """The reason why replies to a question can't be judged; empty if they can."""
