@@ -14,8 +14,7 @@ from sqlwright.recipes.loading import parse_recipe
 from sqlwright.running.combinators import NamedStep, Sequence
 from sqlwright.running.control_flow import samples
 from sqlwright.running.pipeline import Pipeline
-from sqlwright.running.stand_in import StandIn
-from sqlwright.running.sub_questions import SubQuestions
+from sqlwright.running.sequences import StandIn, SubQuestions
 from sqlwright.schema import SchemaView
 from sqlwright.spending import Budget, Spending
 from sqlwright.steps.asking import asked

@@ -6,9 +6,14 @@ Only the form is checked here; `recipes.loading` makes steps of the entries.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from typing import Annotated, Any
 
+from annotated_types import Ge, Le
+from pydantic import TypeAdapter, ValidationError
+
+from sqlwright.boundary.arguments import shown
 from sqlwright.boundary.named import unknown
 from sqlwright.errors import ConfigError
 
@@ -120,3 +125,44 @@ def refuse_unknown(given: Mapping[Any, Any], known: Any, what: str) -> None:
             error = unknown(what.rpartition(" ")[2], str(key), sorted(known))
             prefix = what.rpartition(": ")[0]
             raise ConfigError(f"{prefix}: {error}", hint=error.hint)
+
+
+LARGEST_NUMBER = 1_000_000
+"""The largest integer that an option takes; chosen."""
+
+_Number = Annotated[int, Le(LARGEST_NUMBER), Ge(-LARGEST_NUMBER)]
+
+
+def option_value(value: Any, hint: Any, entry: RecipeEntry, key: str) -> Any:
+    """The value as the hint's type. Raises ConfigError."""
+    if isinstance(value, Mapping) and is_dataclass(hint):
+        refuse_unknown(
+            value, [option.name for option in fields(hint)], f"{entry.where}: {key}: field"
+        )
+    try:
+        read = _reader(hint).validate_python(value)
+        if isinstance(read, int):
+            _reader(_Number).validate_python(read)
+    except ValidationError as error:
+        raise ConfigError(f"{entry.where}: {key}: {explained(error)}, not {shown(value)}") from None
+    return read
+
+
+def explained(error: ValidationError) -> str:
+    """The first thing that a check found, after its place."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    message = first["msg"][0].lower() + first["msg"][1:]
+    return f"{place}: {message}" if place else message
+
+
+def _reader(hint: Any) -> TypeAdapter[Any]:
+    try:
+        return _kept_reader(hint)
+    except TypeError:  # an annotation of somebody else's step may hold what has no hash
+        return TypeAdapter(hint)
+
+
+@cache  # making one takes longer than reading a recipe's text
+def _kept_reader(hint: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(hint)

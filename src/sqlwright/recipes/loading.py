@@ -52,8 +52,14 @@ from sqlwright.errors import ConfigError
 from sqlwright.prompts.sampling import PromptStep, Sampling
 from sqlwright.protocols import Step
 from sqlwright.recipes import registry
-from sqlwright.recipes.entries import COMBINATORS, RecipeEntry, read_entries, refuse_unknown
-from sqlwright.recipes.option_values import explained, option_value
+from sqlwright.recipes.entries import (
+    COMBINATORS,
+    RecipeEntry,
+    explained,
+    option_value,
+    read_entries,
+    refuse_unknown,
+)
 from sqlwright.recipes.overrides import (
     Override,
     aimed,

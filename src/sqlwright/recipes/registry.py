@@ -59,10 +59,10 @@ SEQUENCES: Mapping[str, str] = {
     "escalate": "sqlwright.steps.escalation:Escalation",
     "tier": "sqlwright.steps.escalation:Tier",
     "by_group": "sqlwright.steps.schema_linking.by_group:ByGroup",
-    "own_view": "sqlwright.running.own_view:OwnView",
+    "own_view": "sqlwright.running.sequences:OwnView",
     "second_opinion": "sqlwright.steps.selection.second_opinion:SecondOpinion",
-    "stand_in": "sqlwright.running.stand_in:StandIn",
-    "sub_questions": "sqlwright.running.sub_questions:SubQuestions",
+    "stand_in": "sqlwright.running.sequences:StandIn",
+    "sub_questions": "sqlwright.running.sequences:SubQuestions",
 }
 """Steps made of steps with options of their own."""
 

@@ -10,7 +10,7 @@ from sqlwright.llm.scripted import Script, ScriptedModel
 from sqlwright.messages import Missing
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.running.combinators import named
-from sqlwright.running.sub_questions import SubQuestions
+from sqlwright.running.sequences import SubQuestions
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.generation.sub_sql import ATTEMPTS, SubSql
 from sqlwright.steps.repair.execute import ExecuteCandidates

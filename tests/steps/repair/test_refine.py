@@ -11,7 +11,7 @@ from sqlwright.messages import Missing
 from sqlwright.protocols import Context, Limits, Run, Workspace
 from sqlwright.running.combinators import named
 from sqlwright.running.control_flow import repeat_until
-from sqlwright.running.sub_questions import SubQuestions
+from sqlwright.running.sequences import SubQuestions
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.conditions import ACCEPTED
 from sqlwright.steps.generation.sub_sql import SubSql

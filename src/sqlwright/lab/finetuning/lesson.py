@@ -15,7 +15,7 @@ from sqlwright.messages import Capabilities, Missing, Reply, Request, Sample
 from sqlwright.protocols import Context, Model, ModelsByRole, Run, Step, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.combinators import Combinator, NamedStep
-from sqlwright.running.own_view import OwnView
+from sqlwright.running.sequences import OwnView
 from sqlwright.schema import SchemaView
 from sqlwright.types import Question, State
 

@@ -1,15 +1,63 @@
-"""Steps that run once for each sub-question, up to the question itself."""
+"""Sequences of steps with a rule of their own: on a view of their own, in place of a language model
+that wrote no query, or once for each sub-question."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sqlwright.english.languages import foreign_language
 from sqlwright.events import SubQuestionStarted
 from sqlwright.prompts.sampling import MOST_REPLY_TOKENS
 from sqlwright.protocols import Context, Run
 from sqlwright.running import combinators
 from sqlwright.types import State, SubQuestion, Usage
+
+
+class OwnView(combinators.Sequence):
+    """Steps one after another on a view of their own: what comes next sees the schema as it was.
+
+    CHASE-SQL links columns for one of its calls only; all others see the whole schema.
+    """
+
+    @property
+    def writes(self) -> frozenset[str]:
+        return super().writes - {"view"}
+
+    def __call__(self, state: State, context: Context) -> State:
+        return super().__call__(state, context).evolve(view=state.view)
+
+
+WROTE = "no language model wrote a query that can be used, so the embedded models answered"
+FORBIDDEN = (
+    "no language model wrote a query that can be used, and embedded models may not stand in for it"
+)
+UNREADABLE = (
+    "no language model wrote a query that can be used, and the question seems to be in {language}, "
+    "which the embedded models can't read"
+)
+
+
+@dataclass(frozen=True)
+class StandIn(combinators.Sequence):
+    """Steps that run only where there is no candidate, if the run allows them (`Run.stand_in`).
+
+    A note of the kind `stand_in` says that they wrote the candidates, or why they didn't.
+    """
+
+    @property
+    def reads(self) -> frozenset[str]:
+        return super().reads | {"candidates"}
+
+    def __call__(self, state: State, context: Context) -> State:
+        if any(not one.goal for one in state.candidates) or state.refusal is not None:
+            return state
+        if not context.run.stand_in:
+            return state.warn("stand_in", FORBIDDEN)
+        if language := foreign_language(state.question.text):
+            return state.warn("stand_in", UNREADABLE.format(language=language))
+        after = super().__call__(state, context)
+        return after.warn("stand_in", WROTE) if after.candidates else after
 
 
 @dataclass(frozen=True)
