@@ -282,6 +282,6 @@ def test_the_model_of_an_agent_is_one_that_the_recipe_asks() -> None:
 @pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, "-" + "1" * 31])
 def test_a_number_of_thousands_of_digits_is_refused(number: str) -> None:
     with pytest.raises(ConfigError, match="a whole number has more than 30 digits"):
-        parse_recipe(f"name: x\nsteps:\n  - retrieval.values: {{limit: {number}}}\n")
+        parse_recipe(f"name: x\nsteps:\n  - retrieval.substrings: {{limit: {number}}}\n")
     with pytest.raises(ConfigError, match="a whole number has more than 30 digits"):
         parse_override(f"generation.embedded.beam={number}")

@@ -5,7 +5,7 @@ where the defaults don't suit; options are exactly the fields of the step's data
 nest:
 
     steps:
-      - retrieval.values: {limit: 20}
+      - retrieval.substrings: {limit: 20}
       - when: {condition: many_columns, then: [schema_linking.embedded], otherwise: []}
       - parallel: [[generation.embedded], [generation.embedded: {beam: 2}]]
       - samples: {count: 4, workers: 4, steps: [generation.direct, repair.revise]}
