@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -143,7 +144,7 @@ def test_where_no_worker_can_open_anything_each_database_costs_three() -> None:
 def test_a_worker_without_an_end_does_not_keep_the_run_from_being_interrupted() -> None:
     source = ScriptedWorkers("hang")
     asking = Workers(Plan(EvaluationSettings(workers=2), "spider"), lambda line: None, source)
-    threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,)).start()
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         asking.run(examples(a=3, b=2), lambda record, trace: None)
     assert source.closed
