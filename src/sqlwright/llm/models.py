@@ -10,21 +10,21 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.keeping.cache import ReplyCache
-from sqlwright.llm.keeping.recording import Recorder, Recording, read_recording
 from sqlwright.llm.options import LlmOptions
-from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import Capabilities
 from sqlwright.protocols import Model, ModelsByRole
 
 if TYPE_CHECKING:  # what only a language model needs is imported with the first one
     from sqlwright.llm.gate import GatedModel
+    from sqlwright.llm.keeping.cache import ReplyCache
+    from sqlwright.llm.keeping.recording import Recorder, Recording
     from sqlwright.llm.prices import Price, Prices
+    from sqlwright.llm.sending.engine import Engine
     from sqlwright.llm.vendors.connecting import Service
 
 DEFAULT = "llm"
@@ -51,15 +51,31 @@ class Models(Mapping[str, Model]):
         self._embedded = embedded
         self._options = options or LlmOptions()
         self._environ = environ or {}
-        self._engine = Engine()
         self._lock = threading.Lock()
         self._made: dict[str, GatedModel] = {}
         self._prices: Prices | None = None
         replay, record = map(_path, (self._options.replay, self._options.record))
-        self._replay: Recording | None = None if replay is None else read_recording(replay)
-        self._recorder = None if record is None else Recorder(record)
-        kept = cache is not None and self._options.cache and replay is None
-        self.cache = ReplyCache(cache) if kept and cache is not None else None
+        self._replay: Recording | None = None
+        self._recorder: Recorder | None = None
+        if replay is not None or record is not None:
+            from sqlwright.llm.keeping.recording import Recorder, read_recording
+
+            self._replay = None if replay is None else read_recording(replay)
+            self._recorder = None if record is None else Recorder(record)
+        self._cache = cache if self._options.cache and replay is None else None
+
+    @cached_property
+    def cache(self) -> ReplyCache | None:
+        """The replies that are kept; None where none are."""
+        from sqlwright.llm.keeping.cache import ReplyCache
+
+        return None if self._cache is None else ReplyCache(self._cache)
+
+    @cached_property
+    def _engine(self) -> Engine:
+        from sqlwright.llm.sending.engine import Engine
+
+        return Engine()
 
     @property
     def default(self) -> str:
@@ -111,7 +127,8 @@ class Models(Mapping[str, Model]):
 
     def close(self) -> None:
         """Drop what is under way and close all connections. Safe to call twice."""
-        self._engine.close()
+        if "_engine" in vars(self):
+            self._engine.close()
 
     def _make(self, name: str) -> GatedModel:
         from sqlwright.llm.connection import Connection

@@ -49,7 +49,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
-from sqlwright.prompts.sampling import PromptStep, Sampling
 from sqlwright.protocols import Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.entries import (
@@ -71,7 +70,6 @@ from sqlwright.running import combinators, control_flow
 from sqlwright.running.combinators import NamedStep
 from sqlwright.running.control_flow import Condition
 from sqlwright.running.fit import check_fit
-from sqlwright.steps.escalation import Escalation
 
 LARGEST = 64 * 1024
 """Bytes a recipe file may have; chosen."""
@@ -228,7 +226,7 @@ def _needs_own(step: Step) -> bool:
     """True if a step asks the run's own model where there is none, too."""
     if isinstance(step, NamedStep):
         return _needs_own(step.step)
-    if isinstance(step, Escalation):
+    if isinstance(step, combinators.Combinator) and step.spares_model:
         return False
     if isinstance(step, combinators.Combinator) and any(map(_needs_own, step.children)):
         return True
@@ -369,10 +367,9 @@ class _Builder:
         self, entry: RecipeEntry, options: Mapping[str, Any], step_class: type[Step]
     ) -> None:
         """Raise ConfigError where a recipe, which may be somebody else's, would never end."""
-        sampling = options.get("sampling")
-        replies = sampling.n if isinstance(sampling, Sampling) else 1
+        replies = int(getattr(options.get("sampling"), "n", 1))
         self.runs += self.times * replies
-        self.replies += self.times * replies * issubclass(step_class, PromptStep)
+        self.replies += self.times * replies * ("sampling" in options_of(step_class))
         if self.runs > MOST_RUNS:
             raise ConfigError(
                 f"{entry.where}: up to and with it, the steps run {self.runs:,} times; "

@@ -27,6 +27,8 @@ class Combinator(Step):
 
     after_refusal: ClassVar[bool] = False
     """True if it may run after a refusal, which it may take back."""
+    spares_model: ClassVar[bool] = False
+    """True if its steps ask the run's own language model only where there is one."""
 
     @property
     @abstractmethod

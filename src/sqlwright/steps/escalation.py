@@ -70,6 +70,7 @@ class Escalation(combinators.Sequence):
     """Confidence of the embedded models from which no language model is asked."""
 
     after_refusal: ClassVar[bool] = True
+    spares_model: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.steps or not all(isinstance(step, Tier) for step in self.steps):
