@@ -8,6 +8,7 @@ from __future__ import annotations
 DIGESTS: dict[str, str] = {
     "confidence.json": "edb6d4d0ff1a81664a72534efaa7f649c2825c94b3cf55b972d7da26b34e58fe",
     "critic.json": "348be7eeeef93af3ab63aa4e003f72d6848544fd94d1e8779f67972f2ddb3cbb",
+    "critic_cues.txt": "1ddfc0976d5c975002a2487539f865a6d49feaa1af77012f7a316c1e126f8d99",
     "embedder.onnx": "e40078353902fcc0bdffddeb94ff0e2e9424664b13cfd8f1a31a1ff517eada53",
     "linker.npz": "282942636e2efbb1227a7b262b14b8b4b190ca5f2bcd09b61b1f534fa40294ba",
     "minilm_lower.onnx": "37556d5aa7089090937f23aebee62fab49f0ea86aba66ae39bcf563c2f8a0e15",
