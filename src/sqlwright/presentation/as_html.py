@@ -18,8 +18,7 @@ from sqlwright.presentation.answer import (
     shown_rows,
     spent_words,
 )
-from sqlwright.presentation.html.elements import CELL
-from sqlwright.presentation.html.templates import render
+from sqlwright.presentation.html.templates import CELL, render
 from sqlwright.presentation.numbers import usage_words
 from sqlwright.presentation.sureness import basis_lines
 

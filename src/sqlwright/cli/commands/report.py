@@ -31,7 +31,7 @@ from sqlwright.lab.evaluation.pages.differences import (
 )
 from sqlwright.lab.evaluation.pages.estimates import estimate, points
 from sqlwright.lab.evaluation.pages.run_page import run_page
-from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_runs, short
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_runs, set_words
 from sqlwright.lab.evaluation.pages.several_page import repeats, several_data, several_page
 from sqlwright.presentation.answer import plain
 from sqlwright.presentation.html.page import is_page, write_page
@@ -309,7 +309,7 @@ def _change_lines(change: Change, display: DisplayOptions) -> Iterator[Text]:
 
 
 def _setting(text: str) -> str:
-    return clean(short(text), 200) if text else "not set"
+    return clean(set_words(text), 200)
 
 
 def _write(screen: Screen, path: Path, text: str) -> None:

@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, joined
-from sqlwright.presentation.html.templates import part
+from sqlwright.presentation.html.templates import NOTHING, Html, part
 
 STEPS = 4
 """Parts into which ticks cut an axis, about."""
@@ -39,21 +37,21 @@ _REGIONS: Mapping[int, Mapping[frozenset[int], tuple[int, int]]] = {
 class Bar:
     """A bar with its number in words, perhaps an interval, and a note in small print."""
 
-    label: Content
+    label: str
     value: float
-    told: Content
+    told: str
     low: float | None = None
     high: float | None = None
-    note: Content = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part of a bar in parts, with the number of its mark."""
 
-    label: Content
+    label: str
     share: float
-    told: Content
+    told: str
     kind: int
 
 
@@ -123,8 +121,8 @@ def parts(listed: Sequence[Part]) -> Html:
 
 
 def dot_rows(
-    rows: Iterable[tuple[Content, Sequence[float | None]]],
-    names: Sequence[Content],
+    rows: Iterable[tuple[str, Sequence[float | None]]],
+    names: Sequence[str],
     *,
     told: Callable[[float], str],
 ) -> Html:
@@ -156,7 +154,7 @@ def plane(
     return part(_DRAWN, "plane", x, y, about, lines, points)
 
 
-def sets(names: Sequence[Content], counts: Mapping[frozenset[int], int], about: str) -> Html:
+def sets(names: Sequence[str], counts: Mapping[frozenset[int], int], about: str) -> Html:
     """The drawing of sets, each known by its place in `names`: how many things are in exactly these
     sets. Circles are of one size, whatever they hold; more sets are a bar for each combination.
     Nothing where all are empty."""
@@ -174,7 +172,7 @@ def sets(names: Sequence[Content], counts: Mapping[frozenset[int], int], about: 
     return bars(
         [
             Bar(
-                joined([names[n] for n in sorted(members)], " + ") if members else "none",
+                " + ".join(names[n] for n in sorted(members)) if members else "none",
                 count,
                 f"{count:,}",
                 note=f"{count / total:.1%}",
@@ -187,28 +185,21 @@ def sets(names: Sequence[Content], counts: Mapping[frozenset[int], int], about: 
 
 
 def figure(
-    title: Content,
+    title: str,
     drawing: Html | None = None,
     *,
-    about: Content = "",
-    head: Sequence[Content] = (),
-    rows: Iterable[Sequence[Content]] = (),
+    about: str = "",
+    head: Sequence[str] = (),
+    rows: Iterable[Sequence[str]] = (),
     wide: bool = False,
 ) -> Html:
     """The figure; nothing without a drawing. The first column of the table names its rows, all
     others are numbers."""
-    if drawing is None or not drawing.markup:
+    if not drawing:
         return NOTHING
-    numbers = blocks.table(head, rows, numbers=range(1, len(head))) if head else NOTHING
-    return part(_DRAWN, "figure", title, drawing, about, numbers if head else "", wide)
-
-
-def figures(*shown: Html, kind: str = "figures") -> Html:
-    """Figures side by side where there is room; nothing without one."""
-    some = [one for one in shown if one.markup]
-    return element("div", *some, class_=kind) if some else NOTHING
+    return part(_DRAWN, "figure", title, drawing, about, head, list(rows), wide)
 
 
 def stacked(*shown: Html) -> Html:
     """Figures below one another in one column; nothing without one."""
-    return figures(*shown, kind="stack")
+    return part(_DRAWN, "stack", shown) if any(shown) else NOTHING

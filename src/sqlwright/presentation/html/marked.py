@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from sqlwright.boundary.text import visible
-from sqlwright.presentation.html.elements import Html
-from sqlwright.presentation.html.templates import SQL_LIMIT, part
+from sqlwright.presentation.html.templates import SQL_LIMIT, Html, part
 from sqlwright.presentation.sql_text import Cut, in_clauses
 
 WORDS_LIMIT = 2_000

@@ -13,8 +13,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sqlwright.presentation.html.elements import Content, Html, element, joined
-from sqlwright.presentation.html.templates import render
+from sqlwright.presentation.html.templates import Html, render
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """Forbids a browser to load or run anything, whatever came into the page."""
@@ -24,23 +23,11 @@ THEMES = {"auto": "as the system", "light": "light", "dark": "dark"}
 """The choices of colours."""
 
 
-def page(
-    title: str,
-    *body: Content,
-    footer: Content = "",
-    themes: bool = False,
-    filtering: bool = False,
-) -> str:
-    """The page as text. `title` is somebody else's, as everything that isn't `Html`. With `themes`
-    its colours can be chosen; with `filtering` the lists of `controls.filters` can be filtered."""
-    values = {"body": joined(body), "footer": footer}
-    return page_of("page.html", title, themes=themes, filtering=filtering, **values)
-
-
 def page_of(
     template: str, title: str, *, themes: bool = False, filtering: bool = False, **values: object
 ) -> str:
-    """A page by a template that extends `page.html`."""
+    """The page as text, by a template that extends `page.html`. `title` is somebody else's. With
+    `themes` its colours can be chosen; with `filtering` its lists can be filtered."""
     return render(
         template,
         title=title,
@@ -55,7 +42,7 @@ def page_of(
 
 def is_page(path: Path) -> bool:
     """True if the file is a page that was made here, so that a new one may take its place."""
-    mark = str(element("meta", name="generator", content=GENERATOR))
+    mark = f'<meta name="generator" content="{GENERATOR}">'
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return mark in file.read(2_000)

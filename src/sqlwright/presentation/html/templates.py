@@ -8,14 +8,15 @@ colours, `cell` writes a stored value.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from sqlwright.boundary.text import duration, visible
 from sqlwright.presentation.answer import cell_to_text, hidden_rows
-from sqlwright.presentation.html.elements import LONGEST, Html, foreign
 from sqlwright.presentation.sql_text import Cut, in_clauses, sql_pieces
 
 if TYPE_CHECKING:
@@ -23,12 +24,34 @@ if TYPE_CHECKING:
 
     from sqlwright.types import Cell
 
+LONGEST = 2_000
+"""Characters of a text that are shown where nothing else is said; chosen."""
+CELL = 300
+"""The same of a cell of a table; chosen."""
 SQL_LIMIT = 20_000
 """Characters of a query that are shown; chosen."""
 PROSE_LIMIT = 6_000
 """Characters of a text of several lines that are shown; chosen."""
 PLACES = ("presentation/html/templates", "lab/templates")
 """Folders of templates within the package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Html:
+    """Finished markup. `part` makes it; a plain string is text wherever it is put."""
+
+    markup: str
+
+    def __html__(self) -> str:
+        """Finished markup for a template, too."""
+        return self.markup
+
+    def __bool__(self) -> bool:
+        """False of nothing."""
+        return bool(self.markup)
+
+
+NOTHING = Html("")
 
 
 def render(template: str, **values: object) -> str:
@@ -42,6 +65,14 @@ def part(template: str, macro: str, *values: object) -> Html:
     return Html(str(getattr(module, macro)(*values)).strip())
 
 
+def foreign(text: Html | str, limit: int | None = LONGEST) -> Html:
+    """Text of somebody else, kept to its own direction of writing, cut after `limit` characters;
+    None cuts nothing. Markup stays as it is."""
+    if isinstance(text, Html):
+        return text
+    return Html(f'<bdi class="foreign">{escape(visible(text, limit=limit))}</bdi>')
+
+
 def highlighted(sql: str, cut: Cut) -> tuple[tuple[str, str], ...]:
     """A query with a line for each clause as pieces, each with the kind of its colour; a kind is
     empty where there is none."""
@@ -52,6 +83,11 @@ def highlighted(sql: str, cut: Cut) -> tuple[tuple[str, str], ...]:
         pieces += [("", text[end : piece.start]), (piece.kind, text[piece.start : piece.end])]
         end = piece.end
     return (*pieces, ("", text[end:]))
+
+
+def code(sql: str, cut: Cut) -> Html:
+    """A query with a line for each clause and its words coloured, cut as its dialect does."""
+    return part("parts.html", "code", highlighted(sql, cut))
 
 
 def cell_kind(cell: Cell) -> str:
@@ -77,10 +113,6 @@ def _along(share: float) -> str:
     return f"{100 * min(max(share, 0.0), 1.0):.2f}%"
 
 
-def _foreign(text: str, limit: int | None = LONGEST) -> Html:
-    return foreign(text, limit=limit)
-
-
 @cache
 def _environment() -> SandboxedEnvironment:
     from jinja2 import FunctionLoader, StrictUndefined
@@ -95,7 +127,7 @@ def _environment() -> SandboxedEnvironment:
         autoescape=True,
     )
     environment.filters |= {
-        "foreign": _foreign,
+        "foreign": foreign,
         "line": visible,
         "pieces": highlighted,
         "lines": _lines,

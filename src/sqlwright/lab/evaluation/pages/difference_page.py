@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-import sqlwright
 from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.intervals import PairedDifference, Share
-from sqlwright.lab.evaluation.pages.answers import (
-    gold_query,
-    queries,
-    query,
-    reasons,
-    result_of,
-    tag,
-    told_of,
-)
 from sqlwright.lab.evaluation.pages.differences import (
     KINDS,
     LEVEL,
@@ -24,47 +15,41 @@ from sqlwright.lab.evaluation.pages.differences import (
     p_words,
     verdict_words,
 )
-from sqlwright.lab.evaluation.pages.estimates import number_of, points
-from sqlwright.lab.evaluation.pages.run_page import contents
-from sqlwright.lab.evaluation.pages.runs import MeasuredRun, short
-from sqlwright.lab.evaluation.pages.sections.wrong import counted
+from sqlwright.lab.evaluation.pages.estimates import Estimate, mapping, number_of, points
+from sqlwright.lab.evaluation.pages.report import (
+    Entry,
+    Opening,
+    Query,
+    ReportTable,
+    Section,
+    report_page,
+)
+from sqlwright.lab.evaluation.pages.runs import MeasuredRun, set_words
+from sqlwright.lab.evaluation.pages.sections.wrong import (
+    counted,
+    gold_query,
+    origin_of,
+    query,
+    reasons,
+)
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.blocks import filters
-from sqlwright.presentation.html.charts import Bar, Part, bars, figure, figures, parts
-from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined
+from sqlwright.presentation.html.charts import Bar, Part, bars, figure, parts
 from sqlwright.presentation.html.marked import marked
-from sqlwright.presentation.html.page import page
+from sqlwright.presentation.html.templates import NOTHING, Html
 from sqlwright.sql.pieces import cutting
 
 CHANGES = 500
 """Changed answers on a page; chosen, as for wrong answers."""
 GROUPS = 20
 """Levels or databases in a figure: those with most changes."""
-PLACE = "changed-answers"
 
 
 def difference_page(found: RunDifference) -> str:
     """The page as text."""
-    sections = {
-        "settings": ("What was set otherwise", _settings(found)),
-        "counts": ("Changes", _counts(found)),
-        "changes": ("Changed answers", _changes(found)),
-    }
-    shown = {place: part for place, part in sections.items() if part[1].markup}
-    warned = [blocks.paragraph(foreign(text), kind="fair") for text in found.warnings]
-    return page(
-        f"{found.second.name} against {found.first.name}",
-        contents((place, title) for place, (title, _) in shown.items()),
-        element("p", foreign(verdict_words(found)), class_="headline"),
-        blocks.paragraph(_method(found), kind="faint"),
-        *warned,
-        _runs(found),
-        *(element("div", body, id=place) for place, (_, body) in shown.items()),
-        footer=f"sqlwright {sqlwright.__version__}",
-        themes=True,
-        filtering=True,
-    )
+    title = f"{found.second.name} against {found.first.name}"
+    figures = (_runs(found), _split(found.pair))
+    opening = Opening(verdict_words(found), _method(found), (), found.warnings, figures=figures)
+    return report_page(title, opening, (_settings(found), _counts(found), _changes(found)))
 
 
 def _method(found: RunDifference) -> str:
@@ -79,29 +64,20 @@ def _method(found: RunDifference) -> str:
 def _runs(found: RunDifference) -> Html:
     """Both accuracies over the common questions."""
     pair = found.pair
-    shown = []
-    rows = []
+    known = []
     for run, hits in (
         (found.first, pair.both + pair.lost),
         (found.second, pair.both + pair.gained),
     ):
         share = Share(hits, pair.total)
-        low, high = share.interval
-        told = f"{share.value:.1%}"
-        note = f"{low:.1%} to {high:.1%} · {hits:,} of {pair.total:,}"
-        shown.append(Bar(foreign(run.name), share.value, told, low, high, note))
-        rows.append((foreign(run.name), told, f"{low:.1%}", f"{high:.1%}", f"{hits:,}"))
-    head = ("Run", "Right", "95% from", "to", "Questions")
-    return figures(
-        figure(
-            "Both runs",
-            bars(shown),
-            about="Each by itself. That two intervals overlap says little about their difference: "
-            "both were asked the same questions.",
-            head=head,
-            rows=rows,
-        ),
-        _split(pair),
+        known.append((run.name, Estimate(share.value, *share.interval, hits, pair.total)))
+    return figure(
+        "Both runs",
+        bars(one.bar(name) for name, one in known),
+        about="Each by itself. That two intervals overlap says little about their difference: "
+        "both were asked the same questions.",
+        head=("Run", "Right", "95% from", "to", "Questions"),
+        rows=[(name, *one.row[:4]) for name, one in known],
     )
 
 
@@ -120,30 +96,33 @@ def _split(pair: PairedDifference) -> Html:
     )
 
 
-def _settings(found: RunDifference) -> Html:
-    steps = list(_steps(found))
+def _settings(found: RunDifference) -> Section:
     rows = [
         (
-            foreign(one.name),
-            foreign(short(one.first)) if one.first else "not set",
-            foreign(short(one.second)) if one.second else "not set",
+            one.name,
+            set_words(one.first),
+            set_words(one.second),
             "times only" if one.of_machine else "",
         )
         for one in found.settings
     ]
-    head = ("Setting", foreign(found.first.name), foreign(found.second.name), "Concerns")
-    table = blocks.table(head, rows) if rows else blocks.paragraph("No setting differs.")
-    return blocks.section("What was set otherwise", table, blocks.listed(steps))
+    head = ("Setting", found.first.name, found.second.name, "Concerns")
+    return Section(
+        "What was set otherwise",
+        "settings",
+        said=() if rows else ("No setting differs.",),
+        tables=[ReportTable(head, rows)] if rows else (),
+        beneath=list(_steps(found)),
+    )
 
 
-def _steps(found: RunDifference) -> Iterator[Content]:
+def _steps(found: RunDifference) -> Iterator[str]:
     """The steps that only one of both ran."""
     for run, other in ((found.first, found.second), (found.second, found.first)):
         elsewhere = _ran(other)
         only = [step for step in _ran(run) if step not in elsewhere]
         if only:
-            names = joined(map(foreign, only), ", ")
-            yield joined(["Only ", foreign(run.name), " ran ", names, "."])
+            yield f"Only {run.name} ran {', '.join(only)}."
 
 
 def _ran(run: MeasuredRun) -> list[str]:
@@ -151,19 +130,22 @@ def _ran(run: MeasuredRun) -> list[str]:
     return list(dict.fromkeys(step for record in run.scored for step in record.times))
 
 
-def _counts(found: RunDifference) -> Html:
-    lost, gained = found.of("lost"), found.of("gained")
-    shown = figures(
-        _classes("What is wrong where answers were lost", lost),
-        _classes("What was wrong where answers were gained", gained),
-        _groups("By difficulty", found.groups["difficulty"]),
-        _groups("By database", found.groups["database"]),
+def _counts(found: RunDifference) -> Section:
+    return Section(
+        "Changes",
+        "counts",
+        said=[
+            f"{number_of(found.rewritten, 'question')} right both times with another query, "
+            f"{number_of(len(found.of('still_wrong')), 'question')} wrong both times with another "
+            "one."
+        ],
+        figures=(
+            _classes("What is wrong where answers were lost", found.of("lost")),
+            _classes("What was wrong where answers were gained", found.of("gained")),
+            _groups("By difficulty", found.groups["difficulty"]),
+            _groups("By database", found.groups["database"]),
+        ),
     )
-    told = blocks.paragraph(
-        f"{number_of(found.rewritten, 'question')} right both times with another query, "
-        f"{number_of(len(found.of('still_wrong')), 'question')} wrong both times with another one."
-    )
-    return blocks.section("Changes", told, shown)
 
 
 def _classes(title: str, changes: tuple[Change, ...]) -> Html:
@@ -174,12 +156,12 @@ def _classes(title: str, changes: tuple[Change, ...]) -> Html:
     return figure(
         title,
         bars(
-            [Bar(foreign(name), count, f"{count:,}") for name, count in ranked],
+            [Bar(name, count, f"{count:,}") for name, count in ranked],
             most=max(counts.values(), default=1),
         ),
         about="By the main class of error.",
         head=("Main class", "Answers"),
-        rows=[(foreign(name), f"{count:,}") for name, count in ranked],
+        rows=[(name, f"{count:,}") for name, count in ranked],
     )
 
 
@@ -188,102 +170,78 @@ def _groups(title: str, groups: Mapping[str, PairedDifference]) -> Html:
     changed = {name: pair for name, pair in groups.items() if pair.gained or pair.lost}
     if len(groups) < 2 or not changed:
         return NOTHING
-    rows = []
-    for name, pair in groups.items():
-        low, high = pair.interval
-        rows.append(
-            (
-                foreign(name),
-                f"{pair.total:,}",
-                f"{pair.gained:,}",
-                f"{pair.lost:,}",
-                points(pair.value),
-                points(low),
-                points(high),
-                p_words(pair.p),
-            )
+    shown = [
+        Bar(
+            name,
+            pair.gained + pair.lost,
+            f"+{pair.gained} −{pair.lost}",
+            note=f"{points(pair.value)} points of {pair.total:,}",
         )
-    most = max(pair.gained + pair.lost for pair in changed.values())
+        for name, pair in changed.items()
+    ]
+    rows = [
+        (
+            name,
+            *(f"{count:,}" for count in (pair.total, pair.gained, pair.lost)),
+            *map(points, (pair.value, *pair.interval)),
+            p_words(pair.p),
+        )
+        for name, pair in groups.items()
+    ]
     return figure(
         title,
-        bars(
-            [
-                Bar(
-                    foreign(name),
-                    pair.gained + pair.lost,
-                    f"+{pair.gained} −{pair.lost}",
-                    note=f"{points(pair.value)} points of {pair.total:,}",
-                )
-                for name, pair in list(changed.items())[:GROUPS]
-            ],
-            most=most,
-        ),
+        bars(shown[:GROUPS], most=max(bar.value for bar in shown)),
         about="Bars are questions that changed. Of many groups some differ by chance alone.",
         head=("", "Questions", "Gained", "Lost", "Points", "95% from", "to", "p"),
         rows=rows,
     )
 
 
-def _changes(found: RunDifference) -> Html:
+def _changes(found: RunDifference) -> Section:
     shown = found.changes[:CHANGES]
-    if not shown:
-        return NOTHING
-    kinds = [(kind, f"{kind.replace('_', ' ')} ({len(found.of(kind)):,})") for kind in KINDS]
     wrong = [change.wrong for change in shown]
-    rest = len(found.changes) - len(shown)
-    more = f"The first {len(shown):,} are shown; --json has {rest:,} more." if rest else ""
-    return blocks.section(
+    more = len(found.changes) - len(shown)
+    kinds = [(kind, f"{kind.replace('_', ' ')} ({len(found.of(kind)):,})") for kind in KINDS]
+    return Section(
         f"Changed answers ({len(found.changes):,})",
-        blocks.paragraph(more, kind="faint"),
-        filters(
-            PLACE,
-            {
-                "change": ("Change", kinds),
-                "class": ("Main class", counted(wrong, main_class)),
-                "database": ("Database", counted(wrong, lambda one: one.db_id)),
-            },
-        ),
-        element("ol", *(_entry(change, found) for change in shown), class_="answers", id=PLACE),
+        "changes",
+        "Changed answers",
+        rest=f"The first {len(shown):,} are shown; --json has {more:,} more." if more else "",
+        choices={
+            "change": ("Change", kinds),
+            "class": ("Main class", counted(map(main_class, wrong))),
+            "database": ("Database", counted(one.db_id for one in wrong)),
+        },
+        entries=[_entry(change, found) for change in shown],
+        list_place="changed-answers",
     )
 
 
-def _entry(change: Change, found: RunDifference) -> Html:
+def _entry(change: Change, found: RunDifference) -> Entry:
     before, after = change.before, change.after
-    style = {"lost": "bad", "gained": "good"}.get(change.kind, "faint")
-    kind = element("span", change.kind.replace("_", " "), class_=f"strong {style}")
-    summary = joined([kind, " ", foreign(after.question), tag(change.reason), tag(after.db_id)])
-    marked_before, marked_after = _both(before, after)
-    body = element(
-        "div",
-        blocks.paragraph(KINDS[change.kind].capitalize(), "."),
-        told_of(after),
-        reasons(change.wrong),
-        queries(
-            [
-                ("Gold", gold_query(after), result_of(change.wrong, "gold")),
-                (found.first.name, marked_before, _result(before, change)),
-                (found.second.name, marked_after, _result(after, change)),
-            ]
-        ),
-    )
-    return element(
-        "li",
-        element("details", element("summary", summary), body),
-        data_change=change.kind,
-        data_class=main_class(change.wrong),
-        data_database=after.db_id,
-    )
-
-
-def _both(before: Record, after: Record) -> tuple[Html, Html]:
+    marks = {"change": change.kind, "class": main_class(change.wrong), "database": after.db_id}
+    old, new = query(before), query(after)
     if before.sql and after.sql:
-        return marked(before.sql, after.sql, cutting(after.dialect))
-    return query(before), query(after)
+        old, new = marked(before.sql, after.sql, cutting(after.dialect))
+    return Entry(
+        after.question,
+        (change.reason, after.db_id),
+        marks,
+        origin_of(after),
+        after.evidence,
+        list(reasons(change.wrong)),
+        (
+            Query("Gold", gold_query(after), mapping(change.wrong.results.get("gold"))),
+            Query(found.first.name, old, _result(before, change)),
+            Query(found.second.name, new, _result(after, change)),
+        ),
+        change.kind,
+        f"{KINDS[change.kind].capitalize()}.",
+    )
 
 
-def _result(record: Record, change: Change) -> Html:
+def _result(record: Record, change: Change) -> Mapping[str, Any]:
     """The rows that an answer gave. Only those of wrong ones are on record."""
-    right = (change.kind, record is change.before) in {("lost", True), ("gained", False)}
-    if right:
-        return blocks.paragraph("right: by the rule, the same rows as gold's", kind="good")
-    return result_of(record, "query")
+    if (change.kind, record is change.before) in {("lost", True), ("gained", False)}:
+        return {"right": "right: by the rule, the same rows as gold's"}
+    return mapping(record.results.get("query"))

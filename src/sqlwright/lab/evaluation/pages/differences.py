@@ -9,8 +9,8 @@ from typing import Any, Literal
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.intervals import PairedDifference
-from sqlwright.lab.evaluation.pages.answers import origin_words
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun, SettingDifference, setting_differences
+from sqlwright.lab.evaluation.pages.sections.wrong import origin_words
 from sqlwright.lab.evaluation.records import Record
 
 ChangeKind = Literal["lost", "gained", "still_wrong"]
@@ -229,7 +229,7 @@ def _change(before: Record, after: Record, rule: str) -> Change | None:
 
 
 def _reason(record: Record) -> str:
-    origin = origin_words(record)
+    origin = origin_words(record.origin)
     return main_class(record) + (f", {origin}" if origin else "")
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlwright.presentation.html.charts import Bar
-from sqlwright.presentation.html.elements import Content
+from sqlwright.presentation.html.charts import Bar, bars, figure
+from sqlwright.presentation.html.templates import Html
 
 HEAD = ("", "Share", "95% from", "to", "Hits", "Of")
 """The columns of a table of shares."""
@@ -53,10 +53,37 @@ class Estimate:
             "" if self.total is None else f"{self.total:,}",
         )
 
-    def bar(self, label: Content) -> Bar:
+    def bar(self, label: str) -> Bar:
         """The figure as a bar."""
         note = " · ".join(filter(None, (self.interval, self.counted)))
         return Bar(label, self.value, self.told, self.low, self.high, note)
+
+
+def share_figure(
+    title: str,
+    found: Mapping[str, Estimate],
+    about: str,
+    *,
+    first: str = "",
+    shown: Mapping[str, Estimate] | None = None,
+    at: float | None = None,
+    more: Mapping[str, Mapping[str, str]] | None = None,
+) -> Html:
+    """Shares by name as bars (those of `shown`, if not all), and as a table that may have `more`
+    columns, each with its cells by name; its `first` column has the names. `at` is a share that a
+    line marks in all."""
+    added = more or {}
+    drawn = found if shown is None else shown
+    return figure(
+        title,
+        bars((one.bar(name) for name, one in drawn.items()), at=at),
+        about=about,
+        head=(first, *HEAD[1:], *added),
+        rows=[
+            (name, *one.row, *(cells[name] for cells in added.values()))
+            for name, one in found.items()
+        ],
+    )
 
 
 def estimate(data: object) -> Estimate | None:

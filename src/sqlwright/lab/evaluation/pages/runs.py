@@ -66,9 +66,9 @@ def setting_differences(
     return tuple(sorted(found, key=lambda one: one.of_machine))
 
 
-def short(text: str) -> str:
-    """A digest by its beginning, anything else as it is."""
-    return f"{text[:12]}…" if _DIGEST.fullmatch(text) else text
+def set_words(text: str) -> str:
+    """A setting: a digest by its beginning, anything else as it is, "not set" if it is empty."""
+    return (f"{text[:12]}…" if _DIGEST.fullmatch(text) else text) or "not set"
 
 
 def _flat(data: Mapping[str, Any], before: str) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import sqlwright
 from sqlwright.errors import DatasetError
 from sqlwright.lab.evaluation.grading import level_place
 from sqlwright.lab.evaluation.intervals import OverSeeds, over_seeds
@@ -18,13 +17,26 @@ from sqlwright.lab.evaluation.pages.differences import (
     pair_data,
     verdict_words,
 )
-from sqlwright.lab.evaluation.pages.estimates import HEAD, estimate, estimates, points
-from sqlwright.lab.evaluation.pages.runs import DIARY, MACHINE, MeasuredRun, settings_lines, short
+from sqlwright.lab.evaluation.pages.estimates import (
+    Estimate,
+    estimate,
+    estimates,
+    points,
+    share_figure,
+)
+from sqlwright.lab.evaluation.pages.report import Opening, ReportTable, Section, report_page
+from sqlwright.lab.evaluation.pages.runs import (
+    DIARY,
+    MACHINE,
+    MeasuredRun,
+    set_words,
+    settings_lines,
+)
 from sqlwright.lab.evaluation.pages.sections.costs import price_of, priced_figure
-from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts import bars, figure, figures
-from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, joined
-from sqlwright.presentation.html.page import page
+from sqlwright.presentation.html.templates import Html, part
+
+MOST = 40
+"""Runs on a page; chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +96,6 @@ def _accuracy_of(run: MeasuredRun) -> float:
     return found.value
 
 
-MOST = 40
-"""Runs on a page; chosen."""
-
-
 def several_data(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
     """The runs, and each against the first, as plain data."""
     found = [difference(runs[0], run) for run in runs[1:]]
@@ -122,54 +130,39 @@ def several_page(runs: Sequence[MeasuredRun]) -> str:
             f"{len(runs)} runs are too many for a page", hint=f"Name {MOST} at most."
         )
     found = [difference(runs[0], run) for run in runs[1:]]
-    warned = dict.fromkeys(warning for one in found for warning in one.warnings)
-    return page(
-        f"{len(runs)} runs, {runs[0].described.get('dataset', 'questions')}",
-        _headline(runs, found),
-        *(blocks.paragraph(foreign(text), kind="fair") for text in warned),
-        blocks.section(
-            "Accuracy and cost",
-            figures(_accuracy(runs), _cost(runs)),
-            *(blocks.paragraph(f"{one.told}.") for one in repeats(runs)),
-            _against(found),
-        ),
-        blocks.section("By difficulty", _by_difficulty(runs)),
-        blocks.section("What was set otherwise", _settings(found)),
-        footer=f"sqlwright {sqlwright.__version__}",
-        themes=True,
+    title = f"{len(runs)} runs, {runs[0].described.get('dataset', 'questions')}"
+    accuracy = Section(
+        "Accuracy and cost",
+        figures=(_accuracy(runs), _cost(runs)),
+        notes=[f"{one.told}." for one in repeats(runs)],
+        tables=_against(found),
     )
+    levels = Section("By difficulty", tables=_by_difficulty(runs))
+    settings = Section("What was set otherwise", tables=_settings(found))
+    return report_page(title, _opening(runs, found), (accuracy, levels, settings))
 
 
-def _headline(runs: Sequence[MeasuredRun], found: Sequence[RunDifference]) -> Html:
-    known = [
-        (run, one)
-        for run in runs
-        if (one := estimate(run.summary.get("execution_accuracy"))) is not None
-    ]
+def _opening(runs: Sequence[MeasuredRun], found: Sequence[RunDifference]) -> Opening:
+    warned = list(dict.fromkeys(warning for one in found for warning in one.warnings))
+    known = _accuracies(runs)
     if not known:
-        return element("p", "No question was scored.", class_="headline")
-    run, best = max(known, key=lambda item: item[1].value)
-    told = element(
-        "p",
-        foreign(run.name),
-        " has most right: ",
-        element("strong", best.told),
-        f" ({best.interval}).",
-        class_="headline",
-    )
-    against = [verdict_words(one) for one in found if one.second is run]
-    return joined([told, *(blocks.paragraph(f"To the first: {one}") for one in against)])
+        return Opening("No question was scored.", warned=warned)
+    name, best = max(known.items(), key=lambda item: item[1].value)
+    against = [f"To the first: {verdict_words(one)}" for one in found if one.second.name == name]
+    headline = (f"{name} has most right: ", best.told, f" ({best.interval}).")
+    return Opening(headline, said=against, warned=warned)
+
+
+def _accuracies(runs: Sequence[MeasuredRun]) -> dict[str, Estimate]:
+    """Execution accuracies by run, of those that have one."""
+    return estimates({run.name: run.summary.get("execution_accuracy") for run in runs})
 
 
 def _accuracy(runs: Sequence[MeasuredRun]) -> Html:
-    found = [(run, estimate(run.summary.get("execution_accuracy"))) for run in runs]
-    known = [(foreign(run.name), one) for run, one in found if one is not None]
-    return figure(
+    return share_figure(
         "Execution accuracy",
-        bars(one.bar(name) for name, one in known),
-        about="Each run by itself, with its 95% interval; their differences are below.",
-        head=HEAD,
-        rows=[(name, *one.row) for name, one in known],
+        _accuracies(runs),
+        "Each run by itself, with its 95% interval; their differences are below.",
     )
 
 
@@ -180,85 +173,58 @@ def _cost(runs: Sequence[MeasuredRun]) -> Html:
     return priced_figure("Accuracy against cost", named, about, price)
 
 
-def _against(found: Sequence[RunDifference]) -> Html:
+def _against(found: Sequence[RunDifference]) -> list[ReportTable]:
     """Each run against the first, question by question."""
     if not found:
-        return NOTHING
-    rows: list[list[Content]] = []
-    for one in found:
-        pair = one.pair
-        low, high = pair.interval
-        verdict = (
-            ("worse" if one.worse else "better")
-            if one.worse or one.better
-            else "no more than chance"
-        )
-        kind = {"worse": "bad", "better": "good"}.get(verdict, "faint")
-        rows.append(
-            [
-                foreign(one.second.name),
-                points(pair.value),
-                points(low),
-                points(high),
-                f"{pair.gained:,}",
-                f"{pair.lost:,}",
-                f"{pair.total:,}",
-                p_words(pair.p),
-                element("span", verdict, class_=kind),
-            ]
-        )
-    head = ["Run", "Points", "95% from", "to", "Gained", "Lost", "Questions", "p", "Verdict"]
-    first = found[0].first.name
-    caption = joined(
-        [
-            "Each against ",
-            foreign(first),
-            ", over the questions that both have: Newcombe's interval, McNemar's exact test; below "
-            f"{LEVEL} a difference is called more than chance. Of twenty comparisons one is so by "
-            "chance.",
-        ]
+        return []
+    head = ("Run", "Points", "95% from", "to", "Gained", "Lost", "Questions", "p", "Verdict")
+    about = (
+        f"Each against {found[0].first.name}, over the questions that both have: Newcombe's "
+        f"interval, McNemar's exact test; below {LEVEL} a difference is called more than chance. "
+        "Of twenty comparisons one is so by chance."
     )
-    table = blocks.table(head, rows, numbers=range(1, 8))
-    return blocks.section(
-        "Question by question", blocks.paragraph(caption, kind="faint"), table, level=3
-    )
+    rows: list[Sequence[str | Html]] = [
+        (
+            one.second.name,
+            *map(points, (one.pair.value, *one.pair.interval)),
+            f"{one.pair.gained:,}",
+            f"{one.pair.lost:,}",
+            f"{one.pair.total:,}",
+            p_words(one.pair.p),
+            _verdict(one),
+        )
+        for one in found
+    ]
+    return [ReportTable(head, rows, range(1, 8), title="Question by question", about=about)]
 
 
-def _by_difficulty(runs: Sequence[MeasuredRun]) -> Html:
+def _verdict(one: RunDifference) -> Html:
+    if one.worse:
+        return part("parts.html", "worded", "bad", "worse")
+    if one.better:
+        return part("parts.html", "worded", "good", "better")
+    return part("parts.html", "worded", "faint", "no more than chance")
+
+
+def _by_difficulty(runs: Sequence[MeasuredRun]) -> list[ReportTable]:
     found = {run.name: estimates(run.summary.get("by_difficulty")) for run in runs}
     levels = sorted({level for known in found.values() for level in known}, key=level_place)
-    if not levels:
-        return NOTHING
-    rows: list[list[Content]] = []
-    for run in runs:
-        cells = [found[run.name].get(level) for level in levels]
-        rows.append(
-            [
-                foreign(run.name),
-                *(
-                    "" if one is None else joined([one.told, " ", _faint(one.interval)])
-                    for one in cells
-                ),
-            ]
-        )
-    return blocks.table(["Run", *map(foreign, levels)], rows, numbers=range(1, len(levels) + 1))
+
+    def cell(one: Estimate | None) -> str | Html:
+        if one is None:
+            return ""
+        return part("parts.html", "worded", "faint", one.interval, f"{one.told} ")
+
+    rows: list[Sequence[str | Html]] = [
+        [name, *(cell(known.get(level)) for level in levels)] for name, known in found.items()
+    ]
+    return [ReportTable(("Run", *levels), rows, range(1, len(levels) + 1))] if levels else []
 
 
-def _faint(text: str) -> Html:
-    return element("span", text, class_="faint")
-
-
-def _settings(found: Sequence[RunDifference]) -> Html:
-    rows: list[list[Content]] = [
-        [
-            foreign(one.second.name),
-            foreign(setting.name),
-            foreign(short(setting.first)) if setting.first else "not set",
-            foreign(short(setting.second)) if setting.second else "not set",
-        ]
+def _settings(found: Sequence[RunDifference]) -> list[ReportTable]:
+    rows = [
+        (one.second.name, setting.name, set_words(setting.first), set_words(setting.second))
         for one in found
         for setting in one.settings
     ]
-    if not rows:
-        return NOTHING
-    return blocks.table(["Run", "Setting", "In the first", "Here"], rows)
+    return [ReportTable(("Run", "Setting", "In the first", "Here"), rows)] if rows else []

@@ -1,1 +1,1 @@
-"""The parts of a run's page, one module each: figures in, markup out."""
+"""The parts of a run's page, as data."""

@@ -1,124 +1,26 @@
-"""Accuracy by difficulty, database, SQL feature and tag, by other rules and metrics; the loss of
-questions: the split of all answers, origins and classes of the wrong ones."""
+"""Accuracy by group, rule and metric; confidence, and what answering less would win."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
 from sqlwright.lab.evaluation.grading import level_place
 from sqlwright.lab.evaluation.pages.estimates import (
-    HEAD,
     Estimate,
     estimate,
     estimates,
+    levels,
     listed,
     mapping,
+    number,
+    share_figure,
 )
+from sqlwright.lab.evaluation.pages.report import ReportTable, Section
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.lab.evaluation.rules.rule import RULES, find_rule
-from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts import Part, bars, figure, figures, parts, stacked
-from sqlwright.presentation.html.elements import NOTHING, Content, Html, foreign, joined
-
-SPLIT = {
-    "right": "right",
-    "not_chosen": "a right candidate was not chosen",
-    "none_right": "no candidate right",
-    "gold_doubtful": "gold doubtful",
-}
-"""The parts of the split, in words."""
-MARKS = {"right": 0, "not_chosen": 1, "none_right": 4, "gold_doubtful": 5}
-"""Their marks, by number."""
-
-
-def losses(run: MeasuredRun) -> Html:
-    """The section; nothing where no answer is wrong."""
-    errors = mapping(run.summary.get("errors"))
-    if not errors.get("wrong"):
-        return NOTHING
-    return blocks.section(
-        "Where questions are lost",
-        figures(_split(errors), _origins(errors), _classes(errors)),
-        _cross(errors),
-    )
-
-
-def _split(errors: Mapping[str, Any]) -> Html:
-    found = {k: one for k, one in estimates(errors.get("split")).items() if k in SPLIT}
-    return figure(
-        "All answers",
-        parts(
-            [
-                Part(SPLIT[name], one.value, f"{one.told} ({one.hits or 0:,})", MARKS[name])
-                for name, one in found.items()
-            ]
-        ),
-        head=HEAD,
-        rows=[(SPLIT[name], *one.row) for name, one in found.items()],
-        wide=True,
-    )
-
-
-def _origins(errors: Mapping[str, Any]) -> Html:
-    meanings: Mapping[str, str] = {str(kind): told for kind, told in ORIGINS.items()}
-    found: list[tuple[Content, str, Estimate]] = []
-    for data in listed(errors.get("origins")):
-        kind, step, one = str(data.get("kind", "")), str(data.get("step", "")), estimate(data)
-        if one is None or kind not in meanings:
-            continue
-        at: list[Content] = [" at ", foreign(step)] if step else []
-        found.append((joined([kind.replace("_", " "), *at]), meanings[kind], one))
-    return figure(
-        "The first thing lost",
-        bars(one.bar(label) for label, _, one in found),
-        about="Of the wrong answers: the step that lost the first thing that was needed.",
-        head=("Origin", *HEAD[1:], "Meaning"),
-        rows=[(label, *one.row, meaning) for label, meaning, one in found],
-    )
-
-
-def _classes(errors: Mapping[str, Any]) -> Html:
-    main: dict[str, Estimate] = {}
-    beside: dict[str, Estimate] = {}
-    for name, data in mapping(errors.get("classes")).items():
-        one, some = estimate(mapping(data).get("main")), estimate(mapping(data).get("any"))
-        if one is not None and some is not None:
-            main[str(name)], beside[str(name)] = one, some
-    ordered = sorted(main, key=lambda name: -main[name].value)
-    return figure(
-        "What is wrong",
-        bars(main[name].bar(foreign(name)) for name in ordered if main[name].hits),
-        about="The main class of each wrong answer; several may hold.",
-        head=(*HEAD, "Beside others", "Meaning"),
-        rows=[
-            (
-                foreign(name),
-                *main[name].row,
-                f"{(beside[name].hits or 0) - (main[name].hits or 0):,}",
-                MEANINGS.get(name, ""),
-            )
-            for name in ordered
-        ],
-    )
-
-
-def _cross(errors: Mapping[str, Any]) -> Html:
-    by_class = {
-        str(name): mapping(one) for name, one in mapping(errors.get("origins_by_class")).items()
-    }
-    kinds = [kind for kind in ORIGINS if any(kind in found for found in by_class.values())]
-    if not kinds:
-        return NOTHING
-    rows: list[list[Content]] = [
-        [foreign(name), *(f"{found[kind]:,}" if kind in found else "" for kind in kinds)]
-        for name, found in by_class.items()
-    ]
-    head = ["Main class", *(kind.replace("_", " ") for kind in kinds)]
-    table = blocks.table(head, rows, numbers=range(1, len(head)))
-    return blocks.disclosure("Classes by origin", table)
-
+from sqlwright.presentation.html.charts import Axis, Line, Point, figure, plane, stacked
+from sqlwright.presentation.html.templates import NOTHING, Html
 
 SHOWN = 30
 """Bars of a figure at most; the table beneath has all."""
@@ -129,8 +31,8 @@ TIER = "tier:"
 WHISKERS = "Bars are shares answered right, whiskers 95% intervals"
 
 
-def accuracy(run: MeasuredRun) -> Html:
-    """The section."""
+def accuracy(run: MeasuredRun) -> Section:
+    """Accuracy by difficulty, database, SQL feature and tag; by other rules and metrics."""
     summary = run.summary
     overall = estimate(summary.get("execution_accuracy"))
     at = overall.value if overall is not None else None
@@ -142,16 +44,17 @@ def accuracy(run: MeasuredRun) -> Html:
         _breakdown(f"By {name}", _worst_first(estimates(values)), at)
         for name, values in mapping(summary.get("by_tag")).items()
     ]
-    return blocks.section(
+    return Section(
         "Accuracy",
-        figures(
+        "accuracy",
+        figures=(
             _breakdown("By difficulty", ordered, at, least=1),
             _breakdown("By database", databases, at),
             _breakdown("By what the gold query has", features, at, least=1),
             *tags,
-            stacked(_rules(run), _tiers(run)),
+            stacked(_rules(summary), _tiers(summary)),
         ),
-        _measures(run),
+        tables=_measures(summary),
     )
 
 
@@ -164,69 +67,181 @@ def _breakdown(
 ) -> Html:
     if len(found) < least:
         return NOTHING
-    shown = list(found.items())[:SHOWN]
     cut = f"; the {SHOWN} lowest of {len(found):,}" if len(found) > SHOWN else ""
     mean = "" if at is None else ", the dashed line is the whole"
-    return figure(
-        title,
-        bars((one.bar(foreign(name)) for name, one in shown), at=at),
-        about=f"{WHISKERS}{mean}{cut}.",
-        head=HEAD,
-        rows=[(foreign(name), *one.row) for name, one in found.items()],
-    )
+    shown = dict(list(found.items())[:SHOWN])
+    return share_figure(title, found, f"{WHISKERS}{mean}{cut}.", shown=shown, at=at)
 
 
-def _rules(run: MeasuredRun) -> Html:
+def _rules(summary: Mapping[str, Any]) -> Html:
     """The same answers by every rule, and the candidates by the data set's."""
-    found: dict[Content, Estimate] = {}
-    for name, one in estimates(run.summary.get("by_rule")).items():
-        about = find_rule(name).about if name in RULES else ""
-        found[f"{name}: {about}" if about else foreign(name)] = one
+    found: dict[str, Estimate] = {}
+    for name, one in estimates(summary.get("by_rule")).items():
+        found[f"{name}: {find_rule(name).about}" if name in RULES else name] = one
     for key, title in (
         ("execution_accuracy_gold_not_empty", "where the gold query has rows"),
         ("first_candidate", "the first candidate"),
         ("oracle_over_candidates", "some candidate"),
     ):
-        candidates = estimate(run.summary.get(key))
-        if candidates is not None:
+        if (candidates := estimate(summary.get(key))) is not None:
             found[title] = candidates
-    return figure(
+    return share_figure(
         "By rule, and what selection had to choose from",
-        bars(one.bar(label) for label, one in found.items()),
-        about="Rules judge the answers; candidates are judged by the data set's own.",
-        head=HEAD,
-        rows=[(label, *one.row) for label, one in found.items()],
+        found,
+        "Rules judge the answers; candidates are judged by the data set's own.",
     )
 
 
-def _tiers(run: MeasuredRun) -> Html:
-    found = estimates(run.summary.get("tiers"))
-    return figure(
+def _tiers(summary: Mapping[str, Any]) -> Html:
+    found = estimates(summary.get("tiers"))
+    return share_figure(
         "Tiers of agreement",
-        bars(one.bar(foreign(name.removeprefix(TIER))) for name, one in found.items()),
-        about="Answers that agree with gold at least so far.",
-        head=HEAD,
-        rows=[(foreign(name), *one.row) for name, one in found.items()],
+        found,
+        "Answers that agree with gold at least so far.",
+        shown={name.removeprefix(TIER): one for name, one in found.items()},
     )
 
 
-def _measures(run: MeasuredRun) -> Html:
-    """The means of metrics as a table: their units differ."""
-    told = estimates(run.summary.get("measures"))
-    # Shares of tiers have a figure of their own.
-    found = {name: one for name, one in told.items() if not name.startswith(TIER)}
-    if not found:
-        return NOTHING
+def _measures(summary: Mapping[str, Any]) -> list[ReportTable]:
+    """The means of metrics as a table: their units differ. Tiers have a figure of their own."""
     rows = [
         (
-            foreign(name),
+            name,
             f"{one.value:.3f}",
             "" if one.low is None else f"{one.low:.3f}",
             "" if one.high is None else f"{one.high:.3f}",
             one.counted,
         )
-        for name, one in found.items()
+        for name, one in estimates(summary.get("measures")).items()
+        if not name.startswith(TIER)
     ]
-    head = ["Metric", "Mean", "95% from", "to", "Questions"]
-    table = blocks.table(head, rows, numbers=range(1, 5), caption="Means of metrics")
-    return blocks.section("Metrics", table, level=3)
+    head = ("Metric", "Mean", "95% from", "to", "Questions")
+    numbers = range(1, 5)
+    return [ReportTable(head, rows, numbers, "Means of metrics", title="Metrics")] if rows else []
+
+
+def confidence(run: MeasuredRun) -> Section:
+    """The gain of answering less, and how far confidences are probabilities."""
+    return Section(
+        "Confidence",
+        "confidence",
+        listed=list(_sentences(run.summary)),
+        figures=(_risk_coverage(run.summary), _reliability(run.summary)),
+    )
+
+
+def _percents(value: float) -> str:
+    return f"{value:.0%}"
+
+
+def _risk_coverage(summary: Mapping[str, Any]) -> Html:
+    points = sorted(_pairs(listed(summary.get("risk_coverage")), "coverage", "risk"))
+    if len(points) < 2:
+        return NOTHING
+    whole = points[-1][1]
+    most = max(0.05, *(risk for _, risk in points))
+    about = (
+        f"Giving every answer, {whole:.1%} are wrong; giving the surest half, "
+        f"{_at(points, 0.5):.1%}."
+    )
+    drawing = plane(
+        Axis("share of the questions that are answered, the surest first", 0.0, 1.0, _percents),
+        Axis("wrong among those answered", 0.0, most, _percents),
+        about,
+        lines=[
+            Line("", [(0.0, whole), (1.0, whole)], faint=True),
+            Line("", points),
+        ],
+    )
+    every = max(1, len(points) // 20)
+    told = [*points[::every], points[-1]] if len(points) > 20 else points
+    return figure(
+        "Risk against coverage",
+        drawing,
+        about=f"{about} The dashed line is what confidences that say nothing would give.",
+        head=("Coverage", "Risk"),
+        rows=[(f"{coverage:.1%}", f"{risk:.1%}") for coverage, risk in told],
+    )
+
+
+def _at(points: list[tuple[float, float]], coverage: float) -> float:
+    """The risk at the point nearest to a coverage."""
+    return min(points, key=lambda one: abs(one[0] - coverage))[1]
+
+
+def _reliability(summary: Mapping[str, Any]) -> Html:
+    calibration = mapping(summary.get("calibration"))
+    bins = [one for one in listed(calibration.get("bins")) if number(one.get("count"))]
+    points = [
+        (confidence, right)
+        for one in bins
+        if (confidence := number(one.get("confidence"))) is not None
+        and (right := number(one.get("right"))) is not None
+    ]
+    if not points:
+        return NOTHING
+    about = "Answers by how sure they are, and how many of them are right."
+    drawing = plane(
+        Axis("confidence", 0.0, 1.0, _percents),
+        Axis("right", 0.0, 1.0, _percents),
+        about,
+        lines=[
+            Line("", [(0.0, 0.0), (1.0, 1.0)], faint=True),
+            Line("", sorted(points)),
+        ],
+        points=[Point("", x, y) for x, y in points],
+    )
+    rows = [
+        (
+            f"{number(one.get('low')) or 0:.0%} to {number(one.get('high')) or 0:.0%}",
+            f"{number(one.get('count')) or 0:,.0f}",
+            f"{number(one.get('confidence')) or 0:.1%}",
+            f"{number(one.get('right')) or 0:.1%}",
+        )
+        for one in bins
+    ]
+    return figure(
+        "Calibration",
+        drawing,
+        about=f"{about} On the dashed line they are as sure as right; below it, too sure.",
+        head=("Confidence", "Answers", "Mean confidence", "Right"),
+        rows=rows,
+    )
+
+
+def _sentences(summary: Mapping[str, Any]) -> Iterator[str]:
+    for level, one in levels(summary.get("coverage_at")).items():
+        covered, sure = number(one.get("coverage")), number(one.get("confidence"))
+        if covered is None or sure is None:
+            yield f"No threshold of confidence gives answers that are {level:.0%} right."
+        else:
+            yield (
+                f"{level:.0%} right from a confidence of {sure:.0%} on, "
+                f"which {covered:.1%} of the questions reach."
+            )
+    calibration = mapping(summary.get("calibration"))
+    gap = number(calibration.get("ece"))
+    gap = number(summary.get("expected_calibration_error")) if gap is None else gap
+    if gap is not None:
+        yield (
+            f"Confidence is off by {100 * gap:.1f} points at the mean (expected calibration error)."
+        )
+    area = number(calibration.get("auroc"))
+    if area is not None:
+        yield (
+            f"A right answer is surer than a wrong one in {area:.1%} of pairs "
+            "(area under the ROC curve)."
+        )
+    for penalty, data in mapping(summary.get("reliability")).items():
+        one = mapping(data)
+        value, low, high = (number(one.get(key)) for key in ("value", "low", "high"))
+        if value is not None:
+            between = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
+            yield f"Reliability score with a penalty of {penalty}: {value:.2f}{between}.".replace(
+                "-", "−"
+            )
+
+
+def _pairs(data: list[Mapping[str, Any]], x: str, y: str) -> list[tuple[float, float]]:
+    found = ((number(one.get(x)), number(one.get(y))) for one in data)
+    return [(one, other) for one, other in found if one is not None and other is not None]

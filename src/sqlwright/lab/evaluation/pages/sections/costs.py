@@ -11,11 +11,11 @@ from sqlwright.boundary.text import duration, money
 from sqlwright.lab.evaluation.grading import level_place
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.pages.estimates import mapping, number
+from sqlwright.lab.evaluation.pages.report import Section
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
 from sqlwright.lab.evaluation.records import Record
-from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.charts import Axis, Bar, Point, bars, figure, figures, plane
-from sqlwright.presentation.html.elements import NOTHING, Html, foreign
+from sqlwright.presentation.html.charts import Axis, Bar, Point, bars, figure, plane
+from sqlwright.presentation.html.templates import NOTHING, Html
 
 LEAST = 2
 """Levels of difficulty from which on they can be set against one another."""
@@ -71,7 +71,7 @@ def priced_figure(
         low, high = share.interval
         points.append(Point(name, spent, share.value, low, high, place))
         told = price.told(spent)
-        rows.append((foreign(name), told, f"{share.value:.1%}", f"{low:.1%}", f"{high:.1%}"))
+        rows.append((name, told, f"{share.value:.1%}", f"{low:.1%}", f"{high:.1%}"))
     if not points:
         return NOTHING
     most = max(point.x for point in points) * 1.1
@@ -93,12 +93,10 @@ def _room(points: Sequence[Point]) -> tuple[float, float]:
     return floor(low * 10) / 10, ceil(high * 10) / 10
 
 
-def costs(run: MeasuredRun) -> Html:
-    """The section."""
-    return blocks.section(
-        "Cost and time",
-        figures(_by_difficulty(run), _tokens(run.summary), _times(run.summary)),
-    )
+def costs(run: MeasuredRun) -> Section:
+    """The cost and time of a question, by difficulty and by step."""
+    shown = (_by_difficulty(run), _tokens(run.summary), _times(run.summary))
+    return Section("Cost and time", "cost", figures=shown)
 
 
 def _by_difficulty(run: MeasuredRun) -> Html:
@@ -132,7 +130,7 @@ def _tokens(summary: Mapping[str, Any]) -> Html:
         return NOTHING
     rows = [
         (
-            foreign(step),
+            step,
             f"{number(one.get('calls')) or 0:,.0f}",
             f"{number(one.get('cached')) or 0:,.0f}",
             f"{number(one.get('prompt_tokens')) or 0:,.0f}",
@@ -147,7 +145,7 @@ def _tokens(summary: Mapping[str, Any]) -> Html:
         bars(
             [
                 Bar(
-                    foreign(step),
+                    step,
                     sent[step],
                     f"{sent[step]:,.0f}",
                     note=money(number(by_step[step].get("cost"))),
@@ -180,7 +178,7 @@ def _times(summary: Mapping[str, Any]) -> Html:
         bars(
             [
                 Bar(
-                    foreign(step),
+                    step,
                     median,
                     duration(median),
                     low=median,
@@ -195,7 +193,7 @@ def _times(summary: Mapping[str, Any]) -> Html:
         head=("Step", "Median", "95% within", "Longest"),
         rows=[
             (
-                foreign(step),
+                step,
                 duration(median),
                 duration(high),
                 duration(number(by_step[step].get("max")) or high),
