@@ -5,7 +5,7 @@
     python benchmarks/prepare.py --wide               a schema of 4,000 columns
     python benchmarks/prepare.py --joins              inferred joins against Spider's declared ones
     python benchmarks/prepare.py --files A.db B.db    any files
-    python benchmarks/prepare.py --cost A.db B.db     the constants of prepare/cost.py, fitted anew
+    python benchmarks/prepare.py --cost A.db B.db     constants of prepare/unasked.py, fitted anew
 
 First opening is timed in a process of its own, imports included, with nothing prepared. `--joins`
 hides the declared keys of the databases that are fit for training and infers them again; it needs
@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sqlwright.prepare.cost import Work
+    from sqlwright.prepare.unasked import Work
 
 SYLLABLES = re.findall("..", "bacodafegihojukalominaperasativuwexiyozabudyferiglek")
 CITIES = ("Aachen", "Bergen", "Cork", "Evora", "Fresno", "Ghent", "Hanoi", "Kyoto", "Malmö")
@@ -175,7 +175,7 @@ ENOUGH = 0.95
 
 
 def fit_cost(paths: list[Path], most: float = 0.99) -> None:
-    """Fit what `prepare/cost.py` estimates by to the processor time of preparing these files.
+    """Fit what `prepare/unasked.py` estimates by to the processor time of preparing these files.
 
     An expectile, as far up as it takes for `ENOUGH` of them to have been faster. The time per
     column is split by preparing once more with the names embedded already.
@@ -214,7 +214,7 @@ def costs(path: Path) -> tuple[Work, float, float]:
     from sqlwright.catalog.reading import TimedReader
     from sqlwright.database import open_database
     from sqlwright.prepare import prepare, prepared_folder
-    from sqlwright.prepare.cost import work_on
+    from sqlwright.prepare.unasked import work_on
     from sqlwright.protocols import Run
 
     took: list[list[float]] = [[], []]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sqlwright
-from sqlwright.catalog.elements import is_array_of_texts
+from sqlwright.catalog.scan import is_array_of_texts
 from sqlwright.prepare import prepare
 from sqlwright.schema import Column, ColumnRef
 from tests.servers.postgres import PostgresServer

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from sqlwright.catalog.joins import infer_joins
+from sqlwright.catalog.joins import infer_joins, unmatched_keys
 from sqlwright.catalog.reading import TimedReader
 from sqlwright.catalog.records import Catalog, ColumnProfile
 from sqlwright.catalog.scan import ScanLimits, TableScan, estimated_rows, scan_table
-from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.sql.dialects import dialect_named

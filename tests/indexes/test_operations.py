@@ -19,6 +19,7 @@ from rapidfuzz import fuzz
 from sqlwright.english.vocabulary import STOP_WORDS
 from sqlwright.errors import Cancelled, WorkspaceError
 from sqlwright.indexes import folding, storage
+from sqlwright.indexes.derived import Holders
 from sqlwright.indexes.descriptions import (
     DescriptionIndex,
     Document,
@@ -29,18 +30,15 @@ from sqlwright.indexes.descriptions import (
     stored_content,
 )
 from sqlwright.indexes.folding import soften
-from sqlwright.indexes.holders import Holders
 from sqlwright.indexes.minhash import MinHashIndex
 from sqlwright.indexes.storage import PAGE, in_memory
 from sqlwright.indexes.substring import SubstringIndex
 from sqlwright.indexes.values import hashing
 from sqlwright.indexes.values.arrays import ColumnValues, bucket_bits, build_arrays
-from sqlwright.indexes.values.covering import Coverage
-from sqlwright.indexes.values.index import memory_value_index
-from sqlwright.indexes.values.ranking import equal, likenesses
+from sqlwright.indexes.values.covering import Coverage, PhraseToken
+from sqlwright.indexes.values.index import equal, likenesses, memory_value_index
 from sqlwright.indexes.values.reader import ArrayReader, distinct, distinct_first, joined
 from sqlwright.indexes.values.strings import SORTED_BYTES, Strings, sorted_order
-from sqlwright.indexes.values.tokens import PhraseToken
 from sqlwright.indexes.vectors import VectorIndex
 from sqlwright.protocols import FloatArray, Run, ValueIndex
 from sqlwright.schema import Column, ColumnRef, Schema, Table

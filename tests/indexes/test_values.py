@@ -18,7 +18,7 @@ import pytest
 from sqlwright.errors import Cancelled, WorkspaceError
 from sqlwright.indexes.storage import in_memory
 from sqlwright.indexes.values.arrays import build_arrays
-from sqlwright.indexes.values.covering import Coverage
+from sqlwright.indexes.values.covering import Coverage, PhraseToken
 from sqlwright.indexes.values.index import (
     ColumnValues,
     DiskValueIndex,
@@ -27,7 +27,6 @@ from sqlwright.indexes.values.index import (
     open_value_index,
 )
 from sqlwright.indexes.values.reader import ArrayReader
-from sqlwright.indexes.values.tokens import PhraseToken
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlwright.events import Event, ModelCalled
-from sqlwright.llm.connection import Connection
-from sqlwright.llm.gate import GatedModel
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.prices import Price
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
 from sqlwright.llm.sending.engine import Engine

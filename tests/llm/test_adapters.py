@@ -104,7 +104,7 @@ def test_an_adapter_replies_as_the_merged_model_does(
 
 
 def test_log_probabilities_are_those_of_the_merged_model(base: Path, first: Path) -> None:
-    from sqlwright.llm.vendors.adapters import SharedModel
+    from sqlwright.llm.vendors.in_process import SharedModel
 
     shared = SharedModel(base, "")
     adapted = shared.weights(first, "").reply(CALL, threading.Event(), context=CONTEXT).replies[0]
@@ -117,7 +117,7 @@ def test_log_probabilities_are_those_of_the_merged_model(base: Path, first: Path
 def test_the_model_is_in_memory_once_for_all_of_its_adapters(
     base: Path, first: Path, second: Path
 ) -> None:
-    from sqlwright.llm.vendors.adapters import SharedModel
+    from sqlwright.llm.vendors.in_process import SharedModel
 
     shared = SharedModel(base, "")
     held = [shared.weights(folder, "")._model for folder in (base, first, second)]
@@ -178,7 +178,7 @@ def test_an_adapter_that_does_not_fit_its_model_is_refused(first: Path, tmp_path
 def test_a_damaged_adapter_is_refused_and_its_model_goes_on(
     content: bytes, base: Path, first: Path, tmp_path: Path
 ) -> None:
-    from sqlwright.llm.vendors.adapters import SharedModel
+    from sqlwright.llm.vendors.in_process import SharedModel
 
     folder = tmp_path / "damaged"
     shutil.copytree(first, folder)

@@ -7,8 +7,8 @@ from email.utils import formatdate
 import pytest
 
 from sqlwright.llm.endpoint import Call, PlainMessage, Throttle
-from sqlwright.llm.sending.backoff import MARGIN, delay, retry_after
 from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.sending.failures import MARGIN, delay, retry_after
 from sqlwright.llm.sending.transport import ModelAddress
 from sqlwright.llm.vendors.openai import OpenAIEndpoint
 from sqlwright.messages import Capabilities, Missing

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.llm.connection import Connection
-from sqlwright.llm.gate import GatedModel
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.keeping.cache import ReplyCache, forget
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint
 from sqlwright.llm.sending.engine import Engine

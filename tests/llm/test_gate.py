@@ -11,9 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from sqlwright.llm.connection import Connection
 from sqlwright.llm.endpoint import Call, Completion, PlainMessage, Throttle
-from sqlwright.llm.gate import GatedModel
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.metering import completion_tokens, largest_cost, prompt_tokens
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint, When
 from sqlwright.llm.sending.engine import Engine

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlwright import api
-from sqlwright.llm.keys import error_without_key, looks_secret
 from sqlwright.llm.options import LlmOptions
+from sqlwright.llm.sending.failures import error_without_key, looks_secret
 from sqlwright.types import Answer
 from tests.llm.asking import RECIPE
 from tests.llm.server import Asked, Fault, ModelServer, always, well

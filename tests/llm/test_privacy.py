@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from sqlwright import api
-from sqlwright.llm.connection import Connection
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.gate import GatedModel
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.llm.sending.transport import ModelAddress

@@ -13,10 +13,9 @@ import pytest
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.prices import FREE, Prices
-from sqlwright.llm.vendors.adapter_folder import model_of
 from sqlwright.llm.vendors.connecting import check
 from sqlwright.llm.vendors.services import price_of, service_for
-from sqlwright.llm.vendors.weights_folder import context_tokens, state_of, told_of
+from sqlwright.llm.vendors.weights_folder import context_tokens, model_of, state_of, told_of
 
 CONFIG = {"model_type": "llama", "max_position_embeddings": 2048}
 LORA = '{"peft_type": "LORA", "base_model_name_or_path": "some/model"}'

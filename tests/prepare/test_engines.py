@@ -117,7 +117,7 @@ def test_large_tables_are_sampled_and_their_texts_counted(
     place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = place(MANY[place.engine].format("t", 60_000))
-    monkeypatch.setattr("sqlwright.prepare.reach.MOST_ROWS", 6_000)
+    monkeypatch.setattr("sqlwright.prepare.tables.MOST_ROWS", 6_000)
     prepared = prepare(made.url, folder=tmp_path / "prepared")
     profiles = prepared.catalog.columns
     assert prepared.catalog.tables["t"].sampled

@@ -14,7 +14,7 @@ from sqlwright.indexes.published import PublishedIndexes
 from sqlwright.prepare import prepare
 from sqlwright.prepare.build import Progress
 from sqlwright.prepare.opening import open_workspace
-from sqlwright.prepare.storage.removal import purge
+from sqlwright.prepare.storage.inventory import purge
 from sqlwright.protocols import Run
 
 CITIES = [

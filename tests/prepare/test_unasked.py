@@ -26,8 +26,8 @@ from sqlwright.database import open_database
 from sqlwright.errors import ConfigError
 from sqlwright.events import Event, PreparationEnded, PreparationStarted
 from sqlwright.prepare import open_workspace, prepare, prepared_folder
-from sqlwright.prepare.cost import work_on
 from sqlwright.prepare.storage.locking import locked
+from sqlwright.prepare.unasked import work_on
 from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import ColumnRef
 from tests.scripted import scripted_models

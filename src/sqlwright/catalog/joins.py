@@ -9,25 +9,187 @@ something before it (home_team_id, TxTickerId) must still end in all that the ke
 table and key word, or a name that is more than a key word. It is weaker than the whole name, so
 every value must be found, two different ones at least, five where nothing says that the target is
 its table's key.
+
+Groups of tables that declared keys connect are evidence, too. In a schema of a few tables a name
+that fits and values that are all found are enough to join by. One of hundreds holds many customers,
+and every column of small numbers is contained in all of their keys. There, tables that declared
+keys join to others are taken to be joined as their makers said.
+
+Declared keys are looked at as well: where values aren't found where they lead, a join along them
+loses rows.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlwright.catalog.join_groups import Groups, TargetRank
 from sqlwright.catalog.join_names import (
     STRONG,
     Proposal,
     names_its_table,
     propose,
     propose_composite,
+    sole_key,
 )
 from sqlwright.catalog.reading import OutOfTime, TimedReader
 from sqlwright.catalog.records import ColumnProfile
 from sqlwright.catalog.statements.lookups import Pair, compares_as_text, looked_up
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
+from sqlwright.sql.dialects import SQLITE, dialect_of, written_table
+from sqlwright.sql.tokens import quote_name
+
+FORMS = (
+    ("{}", "trim({})"),
+    ("trim({})", "{}"),
+    ("{}", "lower({})"),
+    ("lower({})", "{}"),
+    ("trim({})", "trim({})"),
+    ("lower({})", "lower({})"),
+    ("lower(trim({}))", "lower(trim({}))"),
+)
+"""Forms of both sides in which a key's values may be found, those with fewer functions first."""
+FOUND_SHARE = 0.5
+"""Share of different values found below which a key is told of. Chosen: real keys have some rows
+without a partner."""
+
+
+def unmatched_keys(
+    schema: Schema, keys: Iterable[ForeignKey], reading: TimedReader, *, seconds_each: float = 2.0
+) -> dict[ForeignKey, str]:
+    """Of the declared keys of one column those of which few values are found, and how few.
+
+    Stops, with what it has found so far, when the reading's time is up; a check that takes longer
+    than `seconds_each` tells nothing. Raises `Cancelled`.
+    """
+    told: dict[ForeignKey, str] = {}
+    for key in keys:
+        if key.inferred or len(key.columns) != 1:
+            continue
+        try:
+            said = _told(schema, key, reading, seconds_each)
+        except OutOfTime:
+            break
+        if said:
+            told[key] = said
+    return told
+
+
+def _told(schema: Schema, key: ForeignKey, reading: TimedReader, seconds: float) -> str:
+    ((near, far),) = key.pairs
+
+    def found_by(forms: tuple[str, str]) -> tuple[int, int] | None:
+        return looked_up(reading, schema, key.pairs, seconds, forms)
+
+    counted = found_by(("{}", "{}"))
+    if counted is None:
+        return ""
+    looked, found = counted
+    if not looked or found >= FOUND_SHARE * looked:
+        return ""
+    values = f"{looked:,} value{'' if looked == 1 else 's'}"
+    said = f"{f'{found:,}' if found else 'none'} of {values} {_are(found)} found there"
+    folded = found_by(FORMS[-1])
+    if folded is None or folded[1] <= found:
+        return said
+    plainer = (forms for forms in FORMS if found_by(forms) == folded)
+    left, right = next(plainer, FORMS[-1])
+    every = f"all {folded[1]:,}" if folded[1] == folded[0] else f"{folded[1]:,}"
+    join = f"{left.format(_named(schema, near))} = {right.format(_named(schema, far))}"
+    return f"{said}; join on {join}, which finds {every}"
+
+
+def _named(schema: Schema, ref: ColumnRef) -> str:
+    dialect = dialect_of(schema)
+    if dialect is SQLITE:
+        return f"{quote_name(ref.table)}.{quote_name(ref.column)}"
+    return f"{written_table(schema, ref.table)}.{dialect.quoted(ref.column)}"
+
+
+def _are(count: int) -> str:
+    return "are" if count > 1 else "is"
+
+
+SMALL_NUMBERS = 100
+"""Keys that are counted from below this hold any column of small numbers by chance."""
+DENSE = 0.3
+"""Share of the numbers between its least and its greatest that such a key holds."""
+FEW_TELLING = 5
+"""Fewer different values say nothing."""
+NEIGHBOURS = 10
+"""Tables that were made one after another with fewer than so many between are likely one design."""
+
+TargetRank = tuple[bool, bool, int]
+
+
+class Groups:
+    """The tables of a schema by the declared keys that connect them."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._position = {table.name: position for position, table in enumerate(schema.tables)}
+        self._sizes = Counter(schema.group_of.values())
+
+    def apart(self, near: str, far: str) -> bool:
+        """True if tables of a schema of many groups are known not to belong together: one of them
+        is in a group that the other isn't in."""
+        group, other = self._schema.group_of[near], self._schema.group_of[far]
+        return (
+            self._schema.has_many_groups
+            and group != other
+            and max(self._sizes[group], self._sizes[other]) > 1
+        )
+
+    def rank_of_target(self, near: ColumnRef, far: ColumnRef) -> TargetRank:
+        """Rank of a target among those equally likely by name and values: in the same group, spelt
+        the same, made soon before or after. Equal for all unless the schema has many groups."""
+        if not self._schema.has_many_groups:
+            return (False, False, 0)
+        gap = abs(self._position[near.table] - self._position[far.table])
+        return (self._same(near, far), near.column == far.column, -gap)
+
+    def _same(self, near: ColumnRef, far: ColumnRef) -> bool:
+        return self._schema.group_of[near.table] == self._schema.group_of[far.table]
+
+    def admits(self, proposal: Proposal, profiles: Mapping[ColumnRef, ColumnProfile]) -> bool:
+        """True if the values may decide about a proposal at all.
+
+        In a schema of many groups, the key of a table that it is named after refers to nothing,
+        another table's key to one of its own group, and a column to a key of another group only
+        where the name leaves no doubt and the values aren't found everywhere or the tables were
+        made together.
+        """
+        near = self._schema.table(proposal.near.table)
+        if not self._schema.has_many_groups or near is None:
+            return True
+        own_key = sole_key(near, proposal.near.column)
+        if own_key and names_its_table(near.own_name, proposal.near.column):
+            return False
+        if self._same(proposal.near, proposal.far):
+            return True
+        if not own_key and not self.apart(proposal.near.table, proposal.far.table):
+            return True
+        if not proposal.primary:
+            return False
+        gap = abs(self._position[proposal.near.table] - self._position[proposal.far.table])
+        if gap <= NEIGHBOURS and not own_key and proposal.score >= STRONG:
+            return True
+        return proposal.exact and telling(profiles.get(proposal.near), profiles.get(proposal.far))
+
+
+def telling(near: ColumnProfile | None, far: ColumnProfile | None) -> bool:
+    """True if finding all values of `near` in `far` says more than that both count from one."""
+    if near is None or far is None:
+        return False
+    if near.main_storage == "text":
+        return near.distinct >= FEW_TELLING
+    least, most = far.minimum, far.maximum
+    if not isinstance(least, int | float) or not isinstance(most, int | float):
+        return False
+    dense = far.distinct >= DENSE * (most - least + 1)
+    return near.distinct >= FEW_TELLING and not (dense and least < SMALL_NUMBERS)
+
 
 ENOUGH = 0.85
 """Share of the near side's values found on the far side. Chosen: real keys have some rows without a

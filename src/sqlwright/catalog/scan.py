@@ -2,7 +2,8 @@
 
 A table is looked at twice. A few hundred rows spread over it tell which columns are plain, which
 hold long texts, blobs or opaque identifiers; then the rows stream past once, several columns at a
-time. Profiling before the first question, and what is learnt from it, follow the idea of AskData
+time. Columns of arrays are scanned by their elements: a question names one of them, not a whole
+array. Profiling before the first question, and what is learnt from it, follow the idea of AskData
 (Shkapenyuk et al. 2025, section 3.1).
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlwright.catalog.formats import is_opaque, recognise_formats
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
@@ -28,6 +29,61 @@ from sqlwright.catalog.tally import ColumnTally
 from sqlwright.schema import Column, ColumnRef, Table
 from sqlwright.sql.dialects import SQLITE, Dialect
 from sqlwright.types import Cell
+
+MOST_ELEMENTS = 50_000
+"""Different elements of a column that are counted at most."""
+ELEMENT_SECONDS = 5.0
+"""Seconds that counting those of one column may take."""
+_DIALECTS = frozenset({"postgres", "duckdb"})
+
+
+def with_elements(
+    reading: TimedReader, table: Table, dialect: Dialect, scan: TableScan, rows: int | None
+) -> TableScan:
+    """A scan in which columns of arrays of texts hold their elements, of `rows` rows at most, as
+    far as the engine counts them in time. Raises `Cancelled`."""
+    if dialect.name not in _DIALECTS:
+        return scan
+    columns = [_with_elements(reading, table, dialect, one, rows) for one in scan.columns]
+    return replace(scan, columns=columns)
+
+
+def _with_elements(
+    reading: TimedReader, table: Table, dialect: Dialect, scan: ColumnScan, rows: int | None
+) -> ColumnScan:
+    column = table.column(scan.ref.column)
+    if column is None or not is_array_of_texts(column):
+        return scan
+    try:
+        with reading.within(ELEMENT_SECONDS):
+            counted = reading.all(counted_elements(table, dialect, column, rows))
+    except (OutOfTime, Unreadable):
+        return scan
+    if not counted or len(counted) > MOST_ELEMENTS:
+        return scan
+    found = scan_of_counts(scan.ref, counted, MOST_ELEMENTS, sampled=scan.profile.sampled)
+    nulls = scan.profile.nulls
+    profile = replace(found.profile, nulls=nulls, rows=found.profile.rows + nulls)
+    return replace(found, profile=profile)
+
+
+def is_array_of_texts(column: Column) -> bool:
+    """True of a column declared as an array of texts, of one dimension."""
+    inner, bracket, _ = column.type.partition("[")
+    return bool(bracket) and column.type.count("[") == 1 and family_of(inner) == "text"
+
+
+def counted_elements(table: Table, dialect: Dialect, column: Column, rows: int | None) -> str:
+    """A query of the elements of a column of arrays and how often each stands in one, in the
+    first so many rows."""
+    limit = "" if rows is None else f"LIMIT {rows}"
+    arrays = Source(table, dialect, None).select([f"{dialect.quoted(column.name)} AS whole"], limit)
+    parts = f"SELECT unnest(whole) AS part FROM ({arrays}) AS arrays"
+    return (
+        f"SELECT part, count(*) FROM ({parts}) AS parts WHERE part IS NOT NULL "
+        f"GROUP BY part LIMIT {MOST_ELEMENTS + 1}"
+    )
+
 
 SAMPLE_ROWS = 1_000
 """Rows of the sample that is taken of a table before it is scanned."""

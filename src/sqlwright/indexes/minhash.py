@@ -20,8 +20,8 @@ import numpy.typing as npt
 from rapidfuzz import fuzz
 
 from sqlwright.errors import ConfigError
+from sqlwright.indexes.derived import Holders
 from sqlwright.indexes.folding import soften
-from sqlwright.indexes.holders import Holders
 from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.protocols import Embedder
 from sqlwright.types import ValueMatch

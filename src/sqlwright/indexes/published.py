@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from sqlwright.errors import WorkspaceError
-from sqlwright.indexes.derived import DerivedIndexes, listed_values
-from sqlwright.indexes.holders import Holders
+from sqlwright.indexes.derived import DerivedIndexes, Holders, listed_values
 from sqlwright.indexes.minhash import Library, MinHashIndex, Numbers, grams_of, signature_maker
 from sqlwright.indexes.storage import open_folder, write_folder
 from sqlwright.indexes.values.arrays import ColumnValues

@@ -27,8 +27,8 @@ from rapidfuzz import fuzz
 from rapidfuzz.process import extract_iter
 
 from sqlwright.english.vocabulary import STOP_WORDS
+from sqlwright.indexes.derived import Holders
 from sqlwright.indexes.folding import soften
-from sqlwright.indexes.holders import Holders
 from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.types import ValueMatch
 

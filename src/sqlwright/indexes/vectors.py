@@ -18,8 +18,8 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
+from sqlwright.indexes.derived import Holders
 from sqlwright.indexes.folding import soften
-from sqlwright.indexes.holders import Holders
 from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.protocols import Embedder, FloatArray, Run
 from sqlwright.schema import ColumnRef

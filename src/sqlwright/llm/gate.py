@@ -16,27 +16,81 @@ Everything a step says to a model goes through `GatedModel.complete`, in this or
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlwright.events import ModelCalled
-from sqlwright.llm.connection import Connection
 from sqlwright.llm.endpoint import Call, CallOutcome, Endpoint, EndpointError, PlainMessage
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording
-from sqlwright.llm.keys import error_without_key, reply_without_key
 from sqlwright.llm.metering import SpendingMeter, too_long
 from sqlwright.llm.prices import Price
 from sqlwright.llm.reply_limits import ReplyLimits
 from sqlwright.llm.sending.attempts import is_cut
 from sqlwright.llm.sending.budget_batches import Rule, SampleRange, missing_ranges, next_batch
+from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.sending.failures import error_without_key, reply_without_key
 from sqlwright.messages import LONGEST_REPLY, Capabilities, Message, Missing, Reply, Request, Sample
 from sqlwright.protocols import Run
 from sqlwright.spending import Spending
 from sqlwright.types import Usage
+
+E_co = TypeVar("E_co", bound=Endpoint, covariant=True)
+
+
+class Connection(Generic[E_co]):
+    """The way to an endpoint: the endpoint, made when the first one is, and who calls it.
+
+    A vendor's package takes a third of a second to load, which stored replies needn't wait for.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], E_co],
+        engine: Engine,
+        *,
+        address: str = "",
+        context: Callable[[], Coroutine[Any, Any, int]] | None = None,
+    ) -> None:
+        """`address` is where the endpoint is, without secrets: the same name elsewhere is another
+        model. `context` asks it for the model's context size; None where that is known."""
+        self.engine = engine
+        self._context = context
+        self.address = address
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._endpoint: E_co | None = None
+
+    @property
+    def endpoint(self) -> E_co:
+        """Made now if it isn't yet. Raises ConfigError, as for a package that isn't installed."""
+        with self._lock:
+            if self._endpoint is None:
+                self._endpoint = self._connect()
+            return self._endpoint
+
+    def context_tokens(self, run: Run) -> int | None:
+        """Tokens of prompt and reply together as the server tells; 0 where it doesn't, None where
+        it didn't answer this time. Raises EndpointError where nobody is there."""
+        if self._context is None:
+            return 0
+        try:
+            return self.engine.fetch(self._context, run)
+        except EndpointError as error:
+            if error.kind == "gone":
+                raise
+            return None
+
+    @property
+    def capabilities(self) -> Capabilities | None:
+        """Capabilities of the endpoint; None before it is made."""
+        return None if self._endpoint is None else self._endpoint.capabilities
+
 
 WAIT = 0.05
 """Seconds between looks at whether the run was cancelled while requests of others are under way."""

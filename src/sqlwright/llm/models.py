@@ -131,8 +131,7 @@ class Models(Mapping[str, Model]):
             self._engine.close()
 
     def _make(self, name: str) -> GatedModel:
-        from sqlwright.llm.connection import Connection
-        from sqlwright.llm.gate import GatedModel
+        from sqlwright.llm.gate import Connection, GatedModel
         from sqlwright.llm.vendors.connecting import check, connect
         from sqlwright.llm.vendors.context_size import context_of
         from sqlwright.llm.vendors.services import limits_for, service_for

@@ -15,7 +15,7 @@ from __future__ import annotations
 from sqlwright.prepare.build import Prepared, prepare
 from sqlwright.prepare.opening import open_workspace
 from sqlwright.prepare.progress import Progress
+from sqlwright.prepare.storage.inventory import purge
 from sqlwright.prepare.storage.paths import prepared_folder
-from sqlwright.prepare.storage.removal import purge
 
 __all__ = ["Prepared", "Progress", "open_workspace", "prepare", "prepared_folder", "purge"]

@@ -9,24 +9,23 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 from sqlwright import __version__
 from sqlwright.catalog.encoding import catalog_to_json
-from sqlwright.catalog.joins import infer_joins, with_joins
+from sqlwright.catalog.joins import infer_joins, unmatched_keys, with_joins
 from sqlwright.catalog.reading import TimedReader
 from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
 from sqlwright.catalog.scan import ColumnScan, TableScan
-from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.database import open_database
 from sqlwright.database.guarded import GuardedDatabase, Readings
-from sqlwright.errors import WorkspaceError
+from sqlwright.errors import ConfigError, WorkspaceError
 from sqlwright.indexes.minhash import Library
+from sqlwright.indexes.published import signatures_of
 from sqlwright.indexes.values.index import ColumnValues, build_value_index, open_value_index
 from sqlwright.prepare.descriptions import embed_descriptions
 from sqlwright.prepare.notes import catalog_notes, pressing_notes
 from sqlwright.prepare.progress import Progress, ProgressSink, no_progress
-from sqlwright.prepare.reach import Reach, reach_into
-from sqlwright.prepare.signatures import keep_signatures
 from sqlwright.prepare.sources import (
     described_schema,
     description_folder,
@@ -48,10 +47,32 @@ from sqlwright.prepare.storage.paths import (
     write_private,
     written_paths,
 )
-from sqlwright.prepare.tables import TableReading, attempt, table_keys
+from sqlwright.prepare.tables import Reach, TableReading, attempt, reach_into, table_keys
 from sqlwright.prepare.texts import embed_texts, embed_values
 from sqlwright.protocols import Database, RowReader, Run
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
+
+
+def keep_signatures(
+    folder: Path, asked: Library | None, run: Run, progress: Callable[[int, int], None]
+) -> None:
+    """Make the signatures of what is prepared in `folder`, by the library asked for and by those
+    that made some before, unless they are there. Raises ConfigError, WorkspaceError, Cancelled."""
+    libraries = [
+        library
+        for library in get_args(Library)
+        if library == asked or any(folder.glob(f"minhash-{library}-*"))
+    ]
+    manifest = read_manifest(folder) if libraries else None
+    if manifest is not None:
+        columns = open_value_index(folder / manifest.values_folder).column_values()
+        for library in libraries:
+            try:
+                signatures_of(columns, library, folder, run, progress)
+            except ConfigError:
+                if library == asked:  # others are made again where they are asked for
+                    raise
+
 
 MOST_TEXTS = 5_000_000
 """Texts indexed in all; beyond it the columns with most have to share what is left."""

@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from sqlwright.catalog.elements import with_elements
-from sqlwright.catalog.joins import infer_joins, with_joins
-from sqlwright.catalog.plain import indexable_text
+from sqlwright.catalog.joins import infer_joins, unmatched_keys, with_joins
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
 from sqlwright.catalog.scan import (
@@ -24,9 +22,10 @@ from sqlwright.catalog.scan import (
     scan_source,
     scan_table,
     unread,
+    with_elements,
 )
 from sqlwright.catalog.statements.sampling import Sources, different_texts
-from sqlwright.catalog.unmatched import unmatched_keys
+from sqlwright.catalog.tally import indexable_text
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
 from sqlwright.prepare.notes import catalog_notes

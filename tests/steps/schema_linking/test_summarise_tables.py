@@ -17,7 +17,7 @@ import pytest
 from sqlwright.errors import Cancelled
 from sqlwright.llm.scripted import Asked
 from sqlwright.prepare import prepare
-from sqlwright.prepare.storage.removal import purge
+from sqlwright.prepare.storage.inventory import purge
 from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.steps.schema_linking.summarise_tables import SummariseTables

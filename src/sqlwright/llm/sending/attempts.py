@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlwright.llm.endpoint import Call, CallOutcome, Completion, Endpoint, EndpointError, Meter
-from sqlwright.llm.sending.backoff import delay
+from sqlwright.llm.sending.failures import delay
 from sqlwright.llm.sending.rate_limit import RateLimiter
 from sqlwright.messages import LONGEST_REPLY, Missing, Reply, Sample
 from sqlwright.protocols import Run

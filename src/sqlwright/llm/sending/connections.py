@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlwright.llm.sending.failures import silent, unreachable
-from sqlwright.llm.sending.streams import is_streamed, joined
-from sqlwright.llm.sending.transport import AGENT, CONNECT, ModelAddress
+from sqlwright.llm.sending.transport import AGENT, CONNECT, ModelAddress, is_streamed, joined
 
 ACCEPT = {
     "accept": "application/json, text/event-stream",

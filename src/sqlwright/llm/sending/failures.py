@@ -1,23 +1,98 @@
-"""Messages for an endpoint's refusals: in our words, with the server's own where they say more.
+"""Messages for an endpoint's refusals, and the pauses after them.
 
-Servers quote prompts, and proxies keys, in their errors. So of a body goes only its message into
-ours: one short line, without what it repeats of the prompt and what looks like a secret. Nothing of
-it is told where a key wasn't accepted.
+A message is in our words, with the server's own where they say more. Servers quote prompts, and
+proxies keys, in their errors. So of a body goes only its message into ours: one short line, without
+what it repeats of the prompt and what looks like a secret. Nothing of it is told where a key wasn't
+accepted.
+
+Local servers take any key, and usual ones are `x`, `EMPTY`, `none` and `ollama`. Such a key is a
+word that replies hold for reasons of their own, and no secret. So a reply loses a key only when the
+key looks like a secret; an error, which is told to people, loses it wherever it stands as a token
+of its own.
 """
 
 from __future__ import annotations
 
+import math
+import random
 import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from sqlwright.boundary.secrets import mask
-from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.keys import looks_secret
-from sqlwright.llm.sending.backoff import retry_after
+from sqlwright.llm.endpoint import EndpointError, Throttle
+
+MASK = "***"
+SECRET = 16
+"""Characters a key has at least that is taken for a secret."""
+VARIED = 8
+"""Different ones of them."""
+
+_CLASSES = (re.compile(r"[a-z]"), re.compile(r"[A-Z]"), re.compile(r"\d"))
+
+
+def looks_secret(key: str) -> bool:
+    """True if a key is too long and mixed to be a word: at least 16 characters, 8 different ones,
+    and two of small letters, capitals and digits."""
+    mixed = sum(bool(each.search(key)) for each in _CLASSES)
+    return len(key) >= SECRET and len(set(key)) >= VARIED and mixed > 1
+
+
+def reply_without_key(text: str, key: str) -> str:
+    """A model's reply, unchanged unless it holds a key that looks like a secret."""
+    return text.replace(key, MASK) if looks_secret(key) else text
+
+
+def error_without_key(text: str, key: str) -> str:
+    """The text of an error without the key: inside other words, too, where it looks like a secret.
+    A part of a name, a path or a host is no token."""
+    if looks_secret(key):
+        return text.replace(key, MASK)
+    if not key:
+        return text
+    return re.sub(rf"(?<![\w./-]){re.escape(key)}(?![\w/-]|\.\w)", MASK, text)
+
+
+MARGIN = 0.25
+"""Seconds at most on top of what an endpoint asked for, so that not everybody is back at once."""
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds an answer asks to wait, None when it doesn't say, says nothing that can be read, or
+    doesn't want any: a wish not to wait at all is none.
+
+    `Retry-After` holds seconds or an HTTP date (RFC 9110, section 10.2.3), `retry-after-ms`
+    milliseconds. `headers` has lower-case names; `now` is the time since the epoch in seconds."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name, "").strip()
+        try:
+            seconds = float(value) / unit
+        except ValueError:
+            continue
+        return seconds if math.isfinite(seconds) and seconds > 0 else None
+    try:
+        seconds = parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now
+    except (ValueError, OverflowError):
+        return None
+    return seconds if seconds > 0 else None
+
+
+def delay(throttle: Throttle, tries: int, asked: float | None, generator: random.Random) -> float:
+    """Seconds before the next attempt, after `tries` that failed.
+
+    Without a wish of the endpoint exponential back-off with full jitter: evenly between nothing and
+    a ceiling that doubles. With one, at least that, and at least the back-off: an endpoint can't
+    have us come back faster. `asked` is 0 only where it is us who changed the request."""
+    ceiling = min(throttle.longest_delay, throttle.first_delay * 2.0 ** min(tries - 1, 60))
+    if asked is None:
+        return generator.uniform(0, ceiling)
+    wanted = asked + generator.uniform(0, min(MARGIN, asked / 2))
+    return max(wanted, generator.uniform(0, ceiling)) if asked else 0.0
+
 
 _TOO_LONG = (
     "context_length",

@@ -17,8 +17,7 @@ from sqlwright.lab.datasets.reading import file_digest
 from sqlwright.lab.evaluation.files import line_of, read_object, rows_of, write_json, write_lines
 from sqlwright.lab.finetuning.building.set_folder import SetFolder
 from sqlwright.lab.finetuning.trainer.plan import TrainingPlan
-from sqlwright.llm.vendors.adapter_folder import CONFIG, WEIGHTS
-from sqlwright.llm.vendors.weights_folder import state_of
+from sqlwright.llm.vendors.weights_folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, state_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +41,15 @@ class StartingAdapter:
                 hint="Run its command again, it goes on.",
             )
         folder = path / "adapter" if record else path
-        missing = [name for name in (CONFIG, WEIGHTS) if not (folder / name).is_file()]
+        missing = [
+            name for name in (ADAPTER_CONFIG, ADAPTER_WEIGHTS) if not (folder / name).is_file()
+        ]
         if missing:
             raise ConfigError(
                 f"{path} holds no adapter to begin with: it has no {missing[0]}",
                 hint="Name a run's folder, or an adapter that peft has saved.",
             )
-        digests = [file_digest(folder / name) for name in (CONFIG, WEIGHTS)]
+        digests = [file_digest(folder / name) for name in (ADAPTER_CONFIG, ADAPTER_WEIGHTS)]
         return StartingAdapter(folder, "-".join(digests), _base(record))
 
     def check_base(self, digest: str, model: Path) -> None:
