@@ -59,7 +59,7 @@ def workers() -> list[int]:
     return [
         int(row[0])
         for row in rows
-        if int(row[1]) == os.getpid() and "evaluation.executing.processes" in row[-1]
+        if int(row[1]) == os.getpid() and "evaluation.executing.on_this_machine" in row[-1]
     ]
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.boundary.processors import processors
 from sqlwright.errors import ModelUnavailable
 from sqlwright.local.critic.critic import Critic
 from sqlwright.local.digests import DIGESTS
 from sqlwright.local.embedder.onnx import OnnxEmbedder
 from sqlwright.local.models import FILES, WEIGHTS, EmbeddedModels, check_file, load
 from sqlwright.local.parser.parser import Parser
+from sqlwright.local.runtime import threads
 
 
 def test_an_unknown_role_says_which_there_are() -> None:
@@ -89,3 +91,11 @@ def test_the_weights_stay_small() -> None:
     sizes = [path.stat().st_size for path in WEIGHTS.iterdir()]
     assert max(sizes) <= 15 * 1024 * 1024
     assert sum(sizes) <= 45 * 1024 * 1024
+
+
+@pytest.mark.parametrize(("said", "most"), [("", 2), ("1", 1), ("0", 1), ("8", 2), ("many", 2)])
+def test_threads_of_a_network_are_as_numerical_libraries_are_told(
+    said: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+    assert threads() == min(most, processors())

@@ -68,7 +68,7 @@ def open_session(path: Path, *, small: bool = False) -> onnxruntime.InferenceSes
     try:
         return onnxruntime.InferenceSession(
             _source(path),
-            _settings(1 if small else min(2, processors())),
+            _settings(1 if small else threads()),
             providers=["CPUExecutionProvider"],
         )
     except (
@@ -86,6 +86,13 @@ def open_session(path: Path, *, small: bool = False) -> onnxruntime.InferenceSes
             f"the model {path.name} in {path.parent} can't be read: {error}",
             hint="Reinstall sqlwright; its package brings the weights along.",
         ) from error
+
+
+def threads() -> int:
+    """Threads of a call: two where there are two processors. OMP_NUM_THREADS, the variable that
+    numerical libraries share, may say one."""
+    said = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(2, processors(), int(said) if said.isdecimal() else 2))
 
 
 def _settings(threads: int) -> onnxruntime.SessionOptions:

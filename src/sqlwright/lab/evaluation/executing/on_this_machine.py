@@ -118,8 +118,8 @@ ONE_THREAD = (
     "RAYON_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-"""Variables by which libraries decide on threads: a worker is to keep one core busy. onnxruntime is
-told by the models themselves (`local/runtime.py`)."""
+"""Variables by which libraries decide on threads: a worker is to keep one core busy. onnxruntime
+goes by none; `local/runtime.py` tells it the first."""
 LAST_LINES = 2_000
 """Characters read from the end of what a worker that ended had to say."""
 
