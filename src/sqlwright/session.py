@@ -147,7 +147,7 @@ class Session:
                 return *never_begun(asked, error, expected_dialect(self._url)), []
             trace = stack.enter_context(Recording(self._traces, replace(run, events=lost)))
             trace.begin(asked, workspace, self.recipe.source, self.models.default)
-            own = self.calibrations.of(self.recipe.name, self.answered_by)
+            own = self.calibrations.of(self.recipe.name, self.answering_model)
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
             gone = self._opened.outdated(workspace, run) if lost.seen else []
             return trace.end(with_cost(answer, workspace, run)), state, gone
@@ -239,6 +239,13 @@ class Session:
         other._loading = ModelLoading(self.models, recipe.roles)
         return other
 
+    @contextmanager
+    def using(self) -> Iterator[Workspace]:
+        """`workspace`, which isn't closed before the block ends, even where the data changes
+        meanwhile. Raises DatabaseUnavailable."""
+        with self._running(None, None) as run, self._opened.using(run) as workspace:
+            yield workspace
+
     def uncalibrated(self) -> Session:
         """A session over the same open database and models that records nothing and knows no
         calibration of the user's; where its recipe can do without a language model it asks none."""
@@ -249,7 +256,7 @@ class Session:
         return other
 
     @property
-    def answered_by(self) -> str:
+    def answering_model(self) -> str:
         """The model whose answers are calibrated: a language model's name where the recipe needs
         one, else a digest of the embedded ones."""
         named = self.recipe.asks and not self.recipe.spares_model and self.models.default

@@ -1,9 +1,12 @@
-"""Fitting how sure answers are to questions of one's own: `Session.calibrate` and its file."""
+"""Fitting how sure answers are to questions of one's own: `calibrate` and its file."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,10 @@ from sqlwright.errors import DatasetError, UserError, WorkspaceError
 from sqlwright.lab.evaluation.golden.questions import load_golden
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.prepare import purge
+from sqlwright.protocols import Limits
+from sqlwright.recipes.loading import load_recipe
 from sqlwright.session import Session
+from sqlwright.settings.defaults import Defaults, Target
 from tests.scripted import ScriptedCritic, scripted_models
 
 COUNTED = "SELECT count(*) FROM customers"
@@ -163,3 +169,26 @@ def test_what_is_wrong_with_a_golden_set_is_told(tmp_path: Path, name: str) -> N
     (tmp_path / name).write_text(text)
     with pytest.raises(DatasetError, match=told):
         load_golden(tmp_path / name)
+
+
+def test_data_that_changes_meanwhile_keeps_no_question_from_being_compared(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "shop.sqlite"
+    shutil.copyfile(database_files["shop"], path)
+
+    def changing(done: int, total: int) -> None:
+        if done == 5:
+            with closing(sqlite3.connect(path)) as connection, connection:
+                connection.execute("CREATE TABLE fresh (id INTEGER)")
+
+    with Session(
+        Target(str(path), None, None),
+        load_recipe("local"),
+        models=scripted_models(COUNTED, critic=ScriptedCritic(otherwise=0.9, missing=())),
+        defaults=Defaults(Limits(), None, 0, reopening=0),
+        traces=None,
+        calibration=tmp_path / "own.json",
+    ) as shop:
+        report = sqlwright.calibrate(shop, golden(12, 28), progress=changing)
+    assert (report.questions, report.right) == (40, 12)

@@ -96,9 +96,10 @@ def calibrate(
     def answered(golden: GoldenQuestion) -> tuple[Answer, State]:
         return plain.run(golden.question, evidence=golden.evidence)
 
-    workspace = session.workspace
-    outcome, embedded = asked(questions, answered, workspace.database, workspace.schema, progress)
-    whose = Whose(session.recipe.name, embedded, session.answered_by)
+    with session.using() as workspace:
+        database, schema = workspace.database, workspace.schema
+        outcome, embedded = asked(questions, answered, database, schema, progress)
+    whose = Whose(session.recipe.name, embedded, session.answering_model)
     fitted = refitted(cast("Calibration", first_calibration(embedded=embedded)), outcome, whose)
     kept = session.calibrations if out is None else KeptCalibrations(Path(out), given=True)
     kept.keep(fitted)

@@ -68,7 +68,7 @@ def exchanged(form: _Node, old: object, new: object) -> _Node:
 
 
 def _walked(node: object, stop: tuple[type[Any], ...]) -> tuple[object, ...]:
-    """All nodes, the first first; those of a query are kept with it."""
+    """The node and all below it, in reading order; those of a query are kept with it."""
     if not isinstance(node, Kept):
         return _all(node, stop)
     found = node.kept.get(stop)
