@@ -32,7 +32,7 @@ from sqlwright.messages import Message
 from sqlwright.presentation.answer import candidate_to_dict, note_to_dict, plain, result_to_dict
 from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import Detail, SchemaView
-from sqlwright.types import Answer, Candidate, ExecutionResult, Note, Question, State
+from sqlwright.types import Answer, Candidate, ExecutionResult, Judgement, Note, Question, State
 
 FORMAT = "sqlwright-trace"
 VERSION = 1
@@ -331,6 +331,8 @@ def _item(value: Any) -> Any:
         return _view(value)
     if isinstance(value, Message):
         return _message(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Judgement):
+        return plain(value)  # short, and a figure needs them all
     if isinstance(value, tuple | list) and not hasattr(value, "_asdict"):
         shown = [_item(item) for item in value[:SHOWN_ITEMS]]
         return [*shown, f"and {len(value) - SHOWN_ITEMS} more"] if value[SHOWN_ITEMS:] else shown

@@ -20,6 +20,7 @@ from sqlwright.types.candidates import (
     AskedPhrase,
     Candidate,
     Choice,
+    Judgement,
     Note,
     NoteKind,
     PhraseKind,
@@ -271,6 +272,7 @@ __all__ = [
     "ErrorKind",
     "ExecutionError",
     "ExecutionResult",
+    "Judgement",
     "Note",
     "NoteKind",
     "PhraseKind",
@@ -370,6 +372,8 @@ class State:
     """Number of the sub-question at hand, from 1; 0 is the question as a whole."""
     candidates: tuple[Candidate, ...] = ()
     tests: tuple[UnitTest, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    """The verdicts of judges of the candidates, in the order in which they were asked."""
     sample: int = 0
     """Number of the sample this branch is, from 1; 0 if there is only one. Seeds depend on it, and
     a step that runs again for more begins behind the last one."""

@@ -229,3 +229,23 @@ class Candidate:
     def parent_id(self) -> str:
         """The id of the candidate it was made from; empty for what an author wrote."""
         return "" if self.parent is None else self.parent.id
+
+    @property
+    def writer(self) -> str:
+        """The writer of the query that it was made from: its prompt, or the step where that has
+        one prompt only, and the language model that it names. Repairs don't change it."""
+        if self.parent is not None:
+            return self.parent.writer
+        name = self.prompt or self.source
+        return f"{name}, {self.model}" if self.model else name
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A judge's verdict on queries that it saw at once, in one order."""
+
+    step: str
+    shown: tuple[str, ...]
+    """The ids of the candidates, in the order in which they were shown."""
+    votes: tuple[float, ...]
+    """The part of the vote that each has, in that order; empty where no reply could be used."""

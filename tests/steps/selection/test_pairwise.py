@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -140,6 +141,31 @@ def weighing(first: float) -> Callable[[Asked], Reply]:
     likeliest = (("B", math.log(1 - first)), ("A", math.log(first)))
     place = TokenLogprob("B", math.log(1 - first), likeliest)
     return lambda asked: Reply("B", logprobs=(place,))
+
+
+def test_what_the_judge_says_of_each_order_is_kept(shop_workspace: Workspace) -> None:
+    def says(asked: Asked) -> Any:
+        lost = shown(asked) == (ORDERS, CITIES)
+        return "Both are fine." if lost else weighing(0.75)(asked)
+
+    state, _ = played(shop_workspace, says, COUNT, COUNT_ID, CITIES, ORDERS, judge="logprobs")
+    sql = {one.id: one.sql for one in state.candidates}
+    kept = {tuple(sql[id_] for id_ in one.shown): one.votes for one in state.judgements}
+    speaking = sql[state.judgements[0].shown[0]]
+    assert {one.step for one in state.judgements} == {JUDGE}
+    assert set(kept) == set(permutations((speaking, CITIES, ORDERS), 2))
+    assert kept.pop((ORDERS, CITIES)) == ()
+    assert all(votes == pytest.approx((0.75, 0.25)) for votes in kept.values())
+
+
+def test_the_embedded_critic_is_kept_as_a_judge_of_pairs(shop_workspace: Workspace) -> None:
+    critic = ScriptedCritic({CITIES: 0.9, COUNT: 0.2, ORDERS: 0.1})
+    state = state_of(shop_workspace, COUNT, ORDERS, CITIES)
+    after = Pairwise("critic")(state, Context(shop_workspace, Run(), {"critic": critic}))
+    assert len(after.judgements) == 3  # each pair once: no order is shown
+    best = next(one.id for one in state.candidates if one.sql == CITIES)
+    for one in after.judgements:
+        assert best not in one.shown or one.votes[one.shown.index(best)] == max(one.votes)
 
 
 def test_a_letter_counts_by_its_probability(shop_workspace: Workspace) -> None:

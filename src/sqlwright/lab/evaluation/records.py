@@ -44,8 +44,11 @@ class Record:
     """The generator's first candidate is right by the data set's rule."""
     candidates: int = 0
     judged: Sequence[tuple[str, bool]] = ()
-    """Of each candidate, in their order, its source and whether it is right by the data set's
-    rule."""
+    """Of each candidate, in their order, its writer (`types.Candidate.writer`) and whether it is
+    right by the data set's rule."""
+    judgements: Sequence[tuple[str, Sequence[int], Sequence[float]]] = ()
+    """The judgements of candidates that were seen at once: the step, their places among all (from
+    0) as they were shown, and the part of the vote of each; none where it was lost."""
     confidence: float | None = 0.0
     """None where nothing was fitted to say how probable the answer is."""
     basis: Mapping[str, Any] = field(default_factory=dict)

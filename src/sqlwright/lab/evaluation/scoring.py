@@ -94,7 +94,7 @@ class Scorer:
         usable = [one.beside(result) for one in usable]
         gold = usable[0].result
         needed = self._needed(gold_sql, facts)
-        judged = [(one.source, verdicts.by_rule(one.sql)) for one in state.candidates]
+        judged = [(one.writer, verdicts.by_rule(one.sql)) for one in state.candidates]
         right = found[self.rule.name]
         scored = replace(
             record,
@@ -104,6 +104,7 @@ class Scorer:
             first=verdicts.by_rule(_first(state.candidates)),
             oracle=right or any(each for _, each in judged),
             judged=judged,
+            judgements=_judgements(state),
             views={} if views is None else views.counts(self.schema, needed),
             **_linking(needed, state),
         )
@@ -296,6 +297,16 @@ def _linking(needed: Needed, state: State) -> dict[str, Any]:
         "needed_tables": len(needed.tables),
         "found_tables": found["found_tables"],
     }
+
+
+def _judgements(state: State) -> list[tuple[str, list[int], tuple[float, ...]]]:
+    """Those of candidates that are still there."""
+    places = {one.id: place for place, one in enumerate(state.candidates)}
+    return [
+        (one.step, [places[id_] for id_ in one.shown], one.votes)
+        for one in state.judgements
+        if all(id_ in places for id_ in one.shown)
+    ]
 
 
 def _by_step(times: Sequence[StepTime]) -> dict[str, float]:

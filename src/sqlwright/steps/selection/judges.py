@@ -17,7 +17,7 @@ from sqlwright.prompts.fitting import Portion
 from sqlwright.prompts.sampling import Sampling
 from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import plain_text
-from sqlwright.protocols import Critic, Run
+from sqlwright.protocols import Run
 from sqlwright.steps.selection.agreement import clusters
 from sqlwright.steps.selection.judging.differences import render_differences
 from sqlwright.steps.selection.judging.queries import Shown, laid_out, scaled, shown
@@ -182,11 +182,10 @@ class MultiSample(JudgingStep):
         most = max(total.values()) or 1.0
         return {number: votes / most for number, votes in total.items()}
 
-    def by_critic(
-        self, groups: Sequence[ResultGroup], state: State, critic: Critic
-    ) -> dict[str, float]:
+    def by_critic(self, groups: Sequence[ResultGroup], panel: Panel) -> dict[str, float]:
         """Jointly, the probabilities beside all others; by pairs, the votes of comparisons in which
         the critic sees only two."""
+        state, critic = panel.state, panel.context.critic
         if self.form == "joint":
             ran = [candidate for group in groups for candidate in group.candidates]
             (best, top), *others = probabilities(state, ran, critic).items()
@@ -196,6 +195,7 @@ class MultiSample(JudgingStep):
         for one, other in combinations(range(len(groups)), 2):
             pair = [ResultGroup((groups[place].best,)) for place in (one, other)]
             first, second = result_probabilities(state, pair, critic)
+            panel.record([group.best for group in pair], [first, second])
             wins[one] += 0.5 if first == second else float(first > second)
             wins[other] += 0.5 if first == second else float(second > first)
         most = len(groups) - 1
@@ -342,14 +342,14 @@ class Pairwise(JudgingStep):
             {pair: _mean_of_first(votes) for pair, votes in zip(pairs, said, strict=True) if votes},
         )
 
-    def by_critic(
-        self, groups: Sequence[ResultGroup], state: State, critic: Critic
-    ) -> dict[str, float]:
+    def by_critic(self, groups: Sequence[ResultGroup], panel: Panel) -> dict[str, float]:
         """Points are, of each pair, a cluster's part of the sum of both probabilities; the order in
         which they are shown doesn't matter."""
-        sure = result_probabilities(state, groups, critic)
+        sure = result_probabilities(panel.state, groups, panel.context.critic)
         points = {}
         for a, b in orders(groups):
+            if a < b:
+                panel.record([groups[a].best, groups[b].best], [sure[a], sure[b]])
             both = sure[a] + sure[b]
             points[a, b] = sure[a] / both if both > 0 else 0.5
         return _scores(groups, points)
@@ -432,10 +432,9 @@ class Independent(JudgingStep):
             },
         )
 
-    def by_critic(
-        self, groups: Sequence[ResultGroup], state: State, critic: Critic
-    ) -> dict[str, float]:
+    def by_critic(self, groups: Sequence[ResultGroup], panel: Panel) -> dict[str, float]:
         """The probabilities of candidates that the critic sees one at a time."""
+        state, critic = panel.state, panel.context.critic
         alone = {g.best.id: (ResultGroup((g.best,)),) for g in groups}
         sure = {one: result_probabilities(state, g, critic)[0] for one, g in alone.items()}
         return {c.id: sure[group.best.id] for group in groups for c in group.candidates}

@@ -15,6 +15,7 @@ from sqlwright.lab.evaluation.figures.candidates import Candidates
 from sqlwright.lab.evaluation.figures.confidence import Confidence, Reliability
 from sqlwright.lab.evaluation.figures.errors import Errors
 from sqlwright.lab.evaluation.figures.family import Family
+from sqlwright.lab.evaluation.figures.judging import Judging
 from sqlwright.lab.evaluation.figures.linking import Linker, Views
 from sqlwright.lab.evaluation.figures.spending import Latency, Spending
 from sqlwright.lab.evaluation.records import Record
@@ -58,6 +59,7 @@ FAMILIES: tuple[type[Family], ...] = (
     Accuracy,
     Measures,
     Candidates,
+    Judging,
     Confidence,
     Reliability,
     Linker,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -17,12 +17,12 @@ from sqlwright.messages import Reply
 from sqlwright.prompts.fitting import Fitted, Messages, Portion, fit
 from sqlwright.prompts.sampling import Prompt, ask
 from sqlwright.prompts.templates import render
-from sqlwright.protocols import Context, Critic
+from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, schema_of
 from sqlwright.steps.showing import EvidenceStep
-from sqlwright.types import State
+from sqlwright.types import Candidate, Judgement, State
 
 Heat = Sequence[Shown]
 """Queries that are seen at once."""
@@ -53,7 +53,9 @@ class JudgingStep(EvidenceStep):
     """Options that must not be negative."""
     cheaper: ClassVar[str] = "selection.largest_cluster"
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
-    writes: ClassVar[frozenset[str]] = frozenset({"candidates", "selected", "confidence", "basis"})
+    writes: ClassVar[frozenset[str]] = frozenset(
+        {"candidates", "selected", "confidence", "basis", "judgements"}
+    )
 
     def __post_init__(self) -> None:
         for option in self.bounded:
@@ -79,11 +81,12 @@ class JudgingStep(EvidenceStep):
         groups = clusters(state)
         if len(groups) < 2:
             return select(state, groups)
+        panel = Panel(self, state, context)
         if self.judge == "critic":
             if context.critic.caution:
-                state = state.warn("critic", context.critic.caution)
-            return select(state, groups, self.by_critic(groups, state, context.critic))
-        panel = Panel(self, state, context)
+                panel.state = state.warn("critic", context.critic.caution)
+            shares = self.by_critic(groups, panel)
+            return select(panel.state, groups, shares)
         shares = self.asked(groups, panel)
         state, problem = panel.state, panel.problem
         if panel.heard == 0:
@@ -104,9 +107,7 @@ class JudgingStep(EvidenceStep):
     def asked(self, groups: Sequence[ResultGroup], panel: Panel) -> dict[str, float]:
         """The share of each candidate by its id, in [0, 1], by the replies of the judge."""
 
-    def by_critic(
-        self, groups: Sequence[ResultGroup], state: State, critic: Critic
-    ) -> dict[str, float]:
+    def by_critic(self, groups: Sequence[ResultGroup], panel: Panel) -> dict[str, float]:
         """The same by the embedded critic."""
         raise NotImplementedError
 
@@ -161,10 +162,18 @@ class Panel:
                 told = f"{model} gives no log probabilities"
                 told = f"{told}, so its replies were scored by their text"
                 self.state = self.state.warn("model", told)
+        for heat, votes in zip(heats, said, strict=True):
+            parts = [of / len(votes) for of in summed(heat, votes).values()]
+            self.record([one.candidate for one in heat], parts)
         self._round += 1
         self.heard += sum(map(bool, said))
         self.lost += sum(not votes for votes in said)
         return said
+
+    def record(self, shown: Iterable[Candidate], votes: Iterable[float]) -> None:
+        """Add a judgement of candidates, as they were shown, to the state."""
+        one = Judgement(self.step.name, tuple(each.id for each in shown), tuple(votes))
+        self.state = self.state.evolve(judgements=(*self.state.judgements, one))
 
     def fitted(self, heat: Heat, schema: Heat = ()) -> Fitted:
         """The prompt of a heat, with as much as fits the model's context."""

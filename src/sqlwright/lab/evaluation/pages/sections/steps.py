@@ -29,6 +29,12 @@ from sqlwright.presentation.html.charts import (
 )
 from sqlwright.presentation.html.templates import NOTHING, Html
 
+_JUDGES = {
+    "pairs": "Shown a right and a wrong candidate, the judge chooses the right one",
+    "orders_agree": "Shown two candidates in both orders, it chooses the same one",
+    "first_shown": "Of these it chooses the one that is shown first",
+}
+"""Figures of `judging`, in words."""
 MOST_NAMES = 12
 """Generators that are told apart."""
 DATABASES = 25
@@ -124,12 +130,11 @@ def _pass_at(summary: Mapping[str, Any]) -> Html:
 
 
 def _gap(summary: Mapping[str, Any]) -> Iterator[str]:
-    pairs = estimate(mapping(summary.get("selection")).get("pairs"))
-    if pairs is not None:
-        yield (
-            "Of two candidates, one right and one wrong and one of them chosen, the right one is "
-            f"chosen in {pairs.told} ({pairs.interval}, {pairs.counted})."
-        )
+    judging = mapping(summary.get("judging"))
+    for name, said in _JUDGES.items():
+        found = estimate(judging.get(name))
+        if found is not None and found.total:
+            yield f"{said} in {found.told} ({found.interval}, {found.counted})."
     closed = number(summary.get("gap_share"))
     if closed is not None and closed < 0:
         yield "Selection does worse than taking the first candidate."
