@@ -164,6 +164,19 @@ class TokenLogprob(NamedTuple):
     """The likeliest tokens at its place and theirs, as many as were wanted."""
 
 
+class Took(NamedTuple):
+    """The cost of making a reply, or several, with every attempt at it."""
+
+    calls: int = 0
+    """Requests; 0 for the later replies of one that gave several, as for its tokens."""
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    cost: float | None = 0.0
+    """In US dollars; None is unknown."""
+    seconds: float = 0.0
+    """From the first request to the reply."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """One reply."""
@@ -184,6 +197,8 @@ class Reply:
     """The vendor's record of its reasoning, opaque; given back with the reply's tool calls."""
     cached: bool = False
     """Taken from the cache or a recording: it cost nothing."""
+    took: Took | None = field(default=None, compare=False)
+    """None where nobody kept it."""
 
     @property
     def unsaid(self) -> bool:

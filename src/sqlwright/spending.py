@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from sqlwright.boundary.arguments import Amount, Natural, checked_fields, shown
 from sqlwright.errors import ConfigError
@@ -204,29 +205,21 @@ class Spending:
 
 
 def plus(first: Usage, second: Usage) -> Usage:
-    """The sum of both; its cost is None (unknown) if one of theirs is."""
-    known = first.cost is not None and second.cost is not None
-    return replace(
-        first,
-        calls=first.calls + second.calls,
-        prompt_tokens=first.prompt_tokens + second.prompt_tokens,
-        reply_tokens=first.reply_tokens + second.reply_tokens,
-        cost=(first.cost or 0.0) + (second.cost or 0.0) if known else None,
-        cached=first.cached + second.cached,
-        reasoning_tokens=first.reasoning_tokens + second.reasoning_tokens,
-        cached_prompt_tokens=first.cached_prompt_tokens + second.cached_prompt_tokens,
-        written_prompt_tokens=first.written_prompt_tokens + second.written_prompt_tokens,
-        unanswered=first.unanswered + second.unanswered,
-    )
+    """The sum of both; a cost is None (unknown) if one of theirs is."""
+    return _by_field(first, second, lambda one, two: one + two)
 
 
 def minus(later: Usage, earlier: Usage) -> Usage:
-    """The usage on top of `earlier`; its cost is None (unknown) if one of theirs is."""
-    known = later.cost is not None and earlier.cost is not None
-    numbers = {
-        one.name: getattr(later, one.name) - getattr(earlier, one.name)
-        for one in fields(Usage)
-        if one.name != "cost"
-    }
-    cost = max((later.cost or 0.0) - (earlier.cost or 0.0), 0.0) if known else None
-    return Usage(**numbers, cost=cost)
+    """The usage on top of `earlier`; a cost is None (unknown) if one of theirs is."""
+    return _by_field(later, earlier, lambda one, two: max(one - two, 0))
+
+
+def _by_field(first: Usage, second: Usage, of: Callable[[float, float], float]) -> Usage:
+    made: dict[str, Any] = {}
+    for name in _NAMES:
+        one, two = getattr(first, name), getattr(second, name)
+        made[name] = None if one is None or two is None else of(one, two)
+    return Usage(**made)
+
+
+_NAMES = tuple(one.name for one in fields(Usage))

@@ -14,11 +14,13 @@ from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.scripted import Script, ScriptedModel, When
+from sqlwright.types import Usage
 from tests.evaluation.sets import GERMAN, spider_set
 from tests.llm.asking import RECIPE
 from tests.llm.server import ModelServer
 from tests.scripted import scripted_models
 
+KEPT = [name for name in Usage.__dataclass_fields__ if name.startswith("kept_")]
 ITEMS = [
     {"question": "Who is German?", "query": GERMAN, "db_id": "shop"},
     {"question": "Broken gold?", "query": "SELECT nothing FROM nowhere", "db_id": "shop"},
@@ -198,9 +200,11 @@ def test_a_language_model_is_part_of_what_a_run_is(spider_folder, tmp_path):
         evaluate(dataset, replace(asked, llm=keener), tmp_path / "small")
     played = replace(asked, llm=LlmOptions(replay=tmp_path / "run.jsonl"))
     again = evaluate(dataset, played, tmp_path / "played")
-    assert again["usage"]["in all"] == summary["usage"]["in all"] | {
+    sent = {k: v for k, v in again["usage"]["in all"].items() if not k.startswith("kept_")}
+    assert sent | dict.fromkeys(KEPT, 0) == summary["usage"]["in all"] | {
         "calls": 0, "prompt_tokens": 0, "reply_tokens": 0, "cost": 0.0, "cached": 6,
     }  # fmt: skip
+    assert again["fresh"]["calls"]["in_all"] == 6
     assert again["execution_accuracy"] == summary["execution_accuracy"]
 
 

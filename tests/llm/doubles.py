@@ -16,6 +16,7 @@ from sqlwright.llm.endpoint import (
 from sqlwright.llm.sending.transport import ModelAddress
 from sqlwright.llm.vendors.openai import OpenAIEndpoint
 from sqlwright.messages import Capabilities, Reply
+from sqlwright.types import Usage
 from tests.llm.server import ModelServer
 
 QUICK = Throttle(first_delay=0.01, longest_delay=0.05, seconds=30)
@@ -35,8 +36,9 @@ class Books:
         self.reserved.append(call)
         return True
 
-    def settle(self, call: Call, outcome: Completion | EndpointError | None) -> None:
+    def settle(self, call: Call, outcome: Completion | EndpointError | None) -> Usage:
         self.settled.append((call, outcome))
+        return Usage(calls=1)
 
     @property
     def balanced(self) -> bool:

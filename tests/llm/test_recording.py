@@ -15,7 +15,6 @@ from sqlwright.llm.gate import GatedModel
 from sqlwright.llm.keeping.recording import FORMAT, Recorder, Recording, read_recording
 from sqlwright.llm.scripted import Script, ScriptedEndpoint, When
 from sqlwright.messages import Capabilities, Missing, Text
-from sqlwright.types import Usage
 from tests.llm.gates import MODEL, Events, a_run, gate, request, texts
 
 ABLE = Capabilities(n=True, tools=True, json_schema=True, context_tokens=9_000)
@@ -43,7 +42,9 @@ def test_what_was_recorded_is_played_back_without_a_model(tmp_path: Path) -> Non
     found = model.complete(asked, run, step="generation.x")
     assert [texts(samples) for samples in found] == [["a 0", "a 1"], ["system\n\nb 3"]]
     assert model.capabilities == ABLE
-    assert run.spending.total == Usage(cached=3)
+    total = run.spending.total
+    assert (total.cached, total.calls, total.cost) == (3, 0, 0.0)
+    assert total.kept_calls == 2
     assert len(events.calls) == 2
 
 

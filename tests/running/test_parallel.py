@@ -14,6 +14,7 @@ from sqlwright.events import BranchesMerged, BranchesProgressed, BranchStepStart
 from sqlwright.protocols import Context, Run, Step
 from sqlwright.running.combinators import NamedStep, named, sequence
 from sqlwright.running.control_flow import for_each, parallel, samples
+from sqlwright.running.parallel import run_branches
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Candidate, Note, State
 from tests.running.test_combinators import START, Does, Events, adds, context, sqls
@@ -230,3 +231,19 @@ def test_without_a_cheaper_variant_the_step_is_left_out() -> None:
     assert dear(START, context(run)).warnings == (
         Note("budget", "the budget didn't reach for dear; it was left out"),
     )
+
+
+@pytest.mark.parametrize(("workers", "seconds"), [(1, 14.0), (2, 8.0), (8, 5.0)])
+def test_of_branches_side_by_side_the_longest_chain_is_what_was_not_waited_for(
+    workers: int, seconds: float
+) -> None:
+    def branch(saved: float) -> Any:
+        def waited(within: Context) -> State:
+            within.run.saved.seconds += saved
+            return START
+
+        return START, waited
+
+    whole = context(Run(clock=lambda: 0.0))
+    run_branches([branch(saved) for saved in (5.0, 3.0, 3.0, 3.0)], whole, workers)
+    assert whole.run.saved.seconds == seconds

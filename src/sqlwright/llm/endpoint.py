@@ -27,6 +27,7 @@ from sqlwright.messages import (
     ToolCall,
     Verbosity,
 )
+from sqlwright.types import Usage
 
 THREAD = "sqlwright-llm"
 """Name of the engine's thread, the only one that endpoints are used from."""
@@ -217,10 +218,10 @@ class Meter(Protocol):
         that are still open become `Missing('budget')` and nothing is sent."""
         ...
 
-    def settle(self, call: Call, outcome: Completion | EndpointError | None) -> None:
+    def settle(self, call: Call, outcome: Completion | EndpointError | None) -> Usage:
         """Called once for each reservation given, with the same call: what came back (tokens count
         even when the replies are bad); the error; None when the request was dropped in flight, so
-        that nobody knows what it cost."""
+        that nobody knows what it cost. The cost that was booked."""
         ...
 
 

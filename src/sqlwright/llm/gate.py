@@ -19,7 +19,7 @@ import re
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -28,7 +28,7 @@ from sqlwright.llm.endpoint import Call, CallOutcome, Endpoint, EndpointError, P
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording
-from sqlwright.llm.metering import SpendingMeter, too_long
+from sqlwright.llm.metering import SpendingMeter, too_long, took_when_made
 from sqlwright.llm.prices import Price
 from sqlwright.llm.reply_limits import ReplyLimits
 from sqlwright.llm.sending.attempts import is_cut
@@ -37,7 +37,7 @@ from sqlwright.llm.sending.engine import Engine
 from sqlwright.llm.sending.failures import error_without_key, reply_without_key
 from sqlwright.messages import LONGEST_REPLY, Capabilities, Message, Missing, Reply, Request, Sample
 from sqlwright.protocols import Run
-from sqlwright.spending import Spending
+from sqlwright.spending import Spending, plus
 from sqlwright.types import Usage
 
 E_co = TypeVar("E_co", bound=Endpoint, covariant=True)
@@ -193,13 +193,14 @@ class GatedModel:
     ) -> list[tuple[Sample, ...]]:
         """Ask the model. Returns for each request its `n` samples; see
         `protocols.LanguageModel`."""
+        began = run.clock()
         asked = [self._at_hand(request, run) for request in requests]
-        at_hand = sum(_at_hand(sample) for pending in asked for sample in pending.samples)
-        if at_hand:
-            run.spending.book(step, Usage(cached=at_hand))
+        at_hand = [self._kept(pending) for pending in asked]
         meter = SpendingMeter(run.spending, step, self.price)
         if self._connection is not None:
             self._send(asked, self._connection, run, meter)
+        if any(used.cached for used in at_hand):
+            self._book(at_hand, began, run, step)
         for pending in asked:
             self._report(pending, run, meter)
         return [pending.ended() for pending in asked]
@@ -236,6 +237,35 @@ class GatedModel:
             found = (_of_sample(key, number) for number in range(call.n))
             samples = [self._cache.get(each, revision=self._reported) for each in found]
         return _PendingRequest(request, messages, call, samples, key)
+
+    def _kept(self, pending: _PendingRequest) -> Usage:
+        """The replies at hand of a request, and what they took when they were made; its seconds are
+        those of the one that took longest."""
+        used, longest = Usage(), 0.0
+        for number, sample in enumerate(pending.samples):
+            if not (isinstance(sample, Reply) and sample.cached):
+                continue
+            first = number == 0 or not self._capabilities.n
+            took = sample.took or took_when_made(sample, pending.call, self.price, first=first)
+            more = Usage(
+                cached=1,
+                kept_calls=took.calls,
+                kept_prompt_tokens=took.prompt_tokens,
+                kept_reply_tokens=took.reply_tokens,
+                kept_cost=took.cost,
+                kept_by_text=int(sample.took is None),
+            )
+            used, longest = plus(used, more), max(longest, took.seconds)
+        return replace(used, kept_seconds=longest)
+
+    @staticmethod
+    def _book(at_hand: Sequence[Usage], began: float, run: Run, step: str) -> None:
+        """Book replies at hand. Time is saved beyond what replies took that were sent for beside
+        them."""
+        longest = max(used.kept_seconds for used in at_hand)
+        saved = max(0.0, longest - (run.clock() - began))
+        run.saved.seconds += saved
+        run.spending.book(step, replace(reduce(plus, at_hand), kept_seconds=saved))
 
     def _permitted(self, messages: tuple[Message, ...], run: Run) -> tuple[Message, ...]:
         """The messages without what the run's privacy doesn't let out of this machine."""
@@ -387,10 +417,6 @@ def _plain(message: Message) -> PlainMessage:
 
 def _of_sample(key: str, number: int) -> str:
     return digest({"call": key, "sample": number})
-
-
-def _at_hand(sample: Sample | None) -> bool:
-    return isinstance(sample, Reply) and sample.cached
 
 
 def _turned_away(part: SampleRange, pending: _PendingRequest) -> list[SampleRange]:

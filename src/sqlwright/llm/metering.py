@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
-from sqlwright.messages import Capabilities, Missing, Reply
+from sqlwright.messages import Capabilities, Missing, Reply, Took
 from sqlwright.spending import Reservation, Spending
 from sqlwright.types import Usage
 
@@ -122,7 +122,7 @@ class SpendingMeter:
         self._reserved[id(call)] = most
         return True
 
-    def settle(self, call: Call, outcome: Completion | EndpointError | None) -> None:
+    def settle(self, call: Call, outcome: Completion | EndpointError | None) -> Usage:
         """Put what it came to in place of what was reserved."""
         used = self._used(call, outcome)
         key = id(call.messages)
@@ -130,6 +130,7 @@ class SpendingMeter:
         known = before is not None and used.cost is not None
         self.costs[key] = (before or 0.0) + (used.cost or 0.0) if known else None
         self.spending.settle(self.step, self._reserved.pop(id(call)), used)
+        return used
 
     def _used(self, call: Call, outcome: Completion | EndpointError | None) -> Usage:
         if isinstance(outcome, EndpointError):
@@ -165,6 +166,15 @@ def completion_tokens(call: Call, completion: Completion) -> tuple[int, int]:
     if not call.max_tokens:
         return prompt, 0  # vectors, which aren't paid by their length
     return prompt, _plausible(completion.reply_tokens, written, most=longest)
+
+
+def took_when_made(reply: Reply, call: Call, price: Price | None, *, first: bool) -> Took:
+    """The cost of a reply that was kept without it, as one request: the tokens that its endpoint
+    told, else estimated by the texts; those of the prompt for the `first` of a request alone."""
+    prompt = reply.prompt_tokens or (prompt_tokens(call) if first else 0)
+    written = reply.reply_tokens or estimated_tokens(_reply_texts(reply))
+    cost = None if price is None else price.cost(prompt, written)
+    return Took(int(first or reply.prompt_tokens > 0), prompt, written, cost)
 
 
 def _plausible(reported: int | None, estimated: int, *, most: int) -> int:

@@ -21,6 +21,9 @@ def usage_words(usage: Usage) -> str:
         calls += f", {answered:,} answered" if answered else ", none answered"
     if usage.cached:
         calls += f" and {usage.cached:,} cached repl{'y' if usage.cached == 1 else 'ies'}"
+        if usage.kept_calls:
+            took = usage.kept_prompt_tokens + usage.kept_reply_tokens
+            calls += f" ({usage.kept_calls:,} calls and {took:,} tokens when made)"
     if not usage.calls:
         return calls
     tokens = f"{usage.prompt_tokens:,} tokens in, {usage.reply_tokens:,} out"

@@ -208,6 +208,7 @@ __all__ = [
     "Remembered",
     "RowReader",
     "Run",
+    "Saved",
     "Step",
     "TellsContext",
     "ValueIndex",
@@ -229,6 +230,14 @@ class Limits:
     scan: ScanLimit | None = None
     """The most that it may read by the engine's estimate, which is asked for before it runs; None
     asks for none."""
+
+
+@dataclass(slots=True)
+class Saved:
+    """Seconds that a run, or a branch of one, didn't wait for language models as their replies were
+    at hand."""
+
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -258,6 +267,8 @@ class Run:
     """True if embedded models may answer where a recipe's language model wrote no query."""
     local_model_saw_values: threading.Event = field(default_factory=threading.Event)
     """Set once a model on this machine was shown values that mayn't leave it."""
+    saved: Saved = field(default_factory=Saved, repr=False, compare=False)
+    """Of this branch; branches side by side have one each, of which the longest counts."""
     remembered: Remembered = field(default_factory=Remembered, repr=False, compare=False)
     started: float = math.nan
     """Start of the run in seconds of `clock`; by default now."""

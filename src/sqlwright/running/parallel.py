@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, fields, replace
+from heapq import heapreplace
 
 from sqlwright.errors import Cancelled, ModelRejected, SqlwrightError, UserError
 from sqlwright.events import (
@@ -27,7 +28,7 @@ from sqlwright.events import (
     StepEnded,
     StepStarted,
 )
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Saved
 from sqlwright.types import State
 
 ADDITIVE = frozenset(f.name for f in fields(State) if f.default == ())
@@ -114,9 +115,12 @@ def run_branches(
     count = _Count(sink, len(branches))
     buffers = [_Buffer(start, sink, count, place) for place, (start, _) in enumerate(branches)]
 
+    clock = context.run.clock
+    lasted = [(0.0, 0.0)] * len(branches)
+
     def one(place: int) -> Outcome:
-        buffer = buffers[place]
-        branch = replace(context, run=context.run.fork(buffer))
+        buffer, saved, began = buffers[place], Saved(), clock()
+        branch = replace(context, run=replace(context.run.fork(buffer), saved=saved))
         try:
             return Outcome(branches[place][1](branch))
         except UserError:
@@ -125,6 +129,7 @@ def run_branches(
             return Outcome(buffer.state, error)
         finally:
             count.over(place)
+            lasted[place] = clock() - began, saved.seconds
 
     outcomes: list[Outcome] = []
     try:
@@ -139,7 +144,18 @@ def run_branches(
     finally:
         for buffer in buffers:
             buffer.flush()
+        fresh = _makespan([seconds + saved for seconds, saved in lasted], workers)
+        context.run.saved.seconds += fresh - _makespan([seconds for seconds, _ in lasted], workers)
     return outcomes
+
+
+def _makespan(seconds: Iterable[float], workers: int) -> float:
+    """Seconds until branches that take so long have all ended, each begun by the next worker that
+    is free."""
+    free = [0.0] * max(1, workers)
+    for each in seconds:
+        heapreplace(free, free[0] + each)
+    return max(free)
 
 
 def settle(

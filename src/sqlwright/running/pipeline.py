@@ -70,6 +70,7 @@ class Pipeline:
             recipe=self.recipe,
             times=tuple(progress.times),
             seconds=run.clock() - began,
+            saved_seconds=run.saved.seconds,
             usage=run.spending.total,
             usage_by_step=run.spending.by_step,
         )

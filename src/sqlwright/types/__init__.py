@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
+from sqlwright.messages import Took
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.types.candidates import (
     CAVEATS,
@@ -152,7 +153,8 @@ class Usage:
     cost: float | None = 0.0
     """In US dollars; None is 'unknown'."""
     cached: int = 0
-    """Replies taken from the cache or a recording; they cost nothing and are in no other number."""
+    """Replies taken from the cache or a recording; they cost nothing and are in no other number
+    but those of `kept_`."""
     reasoning_tokens: int = 0
     """The part of `reply_tokens` that was reasoning, as far as endpoints say."""
     cached_prompt_tokens: int = 0
@@ -161,6 +163,27 @@ class Usage:
     """The part of `prompt_tokens` that they put there, as far as they say."""
     unanswered: int = 0
     """The part of `calls` that brought no reply."""
+    kept_calls: int = 0
+    """Calls that the `cached` replies took when they were made; so for the numbers below."""
+    kept_prompt_tokens: int = 0
+    kept_reply_tokens: int = 0
+    kept_cost: float | None = 0.0
+    kept_seconds: float = 0.0
+    """Seconds that were saved: a step waits for replies side by side at once."""
+    kept_by_text: int = 0
+    """Cached replies that were kept without what they took: their tokens are estimated."""
+
+    @property
+    def fresh(self) -> Took:
+        """The cost with nothing in the cache: of what was sent and of what was at hand."""
+        known = self.cost is not None and self.kept_cost is not None
+        return Took(
+            self.calls + self.kept_calls,
+            self.prompt_tokens + self.kept_prompt_tokens,
+            self.reply_tokens + self.kept_reply_tokens,
+            (self.cost or 0.0) + (self.kept_cost or 0.0) if known else None,
+            self.kept_seconds,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,6 +474,8 @@ class Answer:
     """Wall times of the steps; those side by side add up to more than `seconds`."""
     seconds: float = 0.0
     """From the first step to the last, by the clock."""
+    saved_seconds: float = 0.0
+    """Seconds that it would have taken besides, had no reply of a language model been at hand."""
     usage: Usage = Usage()
     usage_by_step: Mapping[str, Usage] = field(default_factory=dict)
     """The same for each step that used a language model, in the order of their names."""

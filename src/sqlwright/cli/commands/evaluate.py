@@ -25,6 +25,7 @@ from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.metrics.metric import find_metric
+from sqlwright.lab.evaluation.pages.sections.costs import BY_TEXT
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.rules.rule import all_rules, find_rule
 from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
@@ -470,16 +471,22 @@ def _score(score: float) -> str:
 
 
 def _cost_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
-    """Calls, tokens and cost of a question at the mean; nothing without a language model."""
-    calls, tokens = summary["calls"]["per_question"], summary["tokens"]["per_question"]
+    """Calls, tokens and cost of a question at the mean with nothing in the cache; nothing without a
+    language model."""
+    fresh = summary["fresh"]
+    calls, tokens = fresh["calls"]["per_question"], fresh["tokens"]["per_question"]
     if calls is None or tokens is None:
         return
     told = f"{calls['value']:,.1f} calls, {tokens['value']:,.0f} tokens"
-    if mean := summary["cost"]["per_question"]:
+    if mean := fresh["cost"]["per_question"]:
         told += f", {money(mean['value'])} ({money(mean['low'])} to {money(mean['high'])})"
-    if right := summary["cost"]["per_right_answer"]:
+    if right := fresh["cost"]["per_right_answer"]:
         told += f"; {money(right)} a right answer"
     yield Text(told)
+    if summary["calls"]["cached"]:
+        yield Text("with nothing in the cache; below is what was sent", style="quiet")
+    if fresh["by_text"]:
+        yield Text(BY_TEXT.format(fresh["by_text"]), style="warning")
 
 
 def _usage_entries(summary: Mapping[str, Any]) -> list[Text]:

@@ -30,7 +30,8 @@ def ablate(
     """Measure ablations or recipes, and what each is compared with, in a folder each.
 
     Gives the table, which is also written to `ablations.json`: for each its share of right
-    questions, that of questions with a right candidate, its model calls, and the difference to what
+    questions, that of questions with a right candidate, its model calls as they were sent and of a
+    fresh run, and the difference to what
     it is compared with over the questions that both have. `progress` is made for each by its name.
     Runs that the folder holds go on where they were. Raises as `evaluate` does, and ConfigError
     before anything is asked if a list doesn't fit its recipe.
@@ -76,6 +77,7 @@ def _row(one: Ablation, summary: Mapping[str, Any], folder: Path, rule: str) -> 
         "execution_accuracy": summary["execution_accuracy"],
         "oracle_over_candidates": summary["oracle_over_candidates"],
         "usage": summary["usage"].get("in all", {}),
+        "fresh": summary["fresh"]["usage"].get("in all", {}),
     }
     if not one.against:
         return row

@@ -66,6 +66,8 @@ class Record:
     """Counts of the whole schema and of what is left after each step that may narrow it: `columns`,
     `tables`, and of the needed ones `found_columns`, `found_tables`."""
     seconds: float = 0.0
+    saved_seconds: float = 0.0
+    """Seconds besides, had no reply of a language model been at hand."""
     times: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Usage of language models, by step; the keys are the fields of `types.Usage`."""
@@ -88,9 +90,22 @@ class Record:
     """Of a wrong answer the first rows of `gold` and `query`: `columns`, `rows`, `count`, and
     `error` in place of rows."""
 
+    @property
+    def fresh_usage(self) -> dict[str, dict[str, Any]]:
+        """The usage with nothing in the cache: as sent, and as replies at hand took when made."""
+        return {step: _fresh(used) for step, used in self.usage.items()}
+
     def right(self, rule: str) -> bool:
         """True if the answer is right by the rule of that name."""
         return self.verdicts.get(rule, False)
+
+
+def _fresh(used: Mapping[str, Any]) -> dict[str, Any]:
+    fresh = dict(used)
+    for name in ("calls", "prompt_tokens", "reply_tokens", "cost"):
+        more = fresh.pop(f"kept_{name}", 0)
+        fresh[name] = None if None in (fresh[name], more) else fresh[name] + more
+    return fresh
 
 
 def append(folder: Path, record: Record) -> None:

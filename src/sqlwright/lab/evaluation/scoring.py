@@ -74,6 +74,7 @@ class Scorer:
             basis=asdict(answer.basis),
             candidates=len(state.candidates),
             seconds=seconds,
+            saved_seconds=answer.saved_seconds,
             times=_by_step(answer.times),
             usage={step: asdict(usage) for step, usage in answer.usage_by_step.items()},
             message=answer.message,

@@ -5,6 +5,9 @@ was sent, the number of the sample, temperature, seed, the model's name, address
 prompt that differs by one stored value is another one, so a changed database is never answered
 from what was said about the old one.
 
+With a reply is kept what it took when it was made, so that a run of replies at hand can tell what a
+fresh one takes; files of earlier versions lack it.
+
 Files hold the replies and nothing of the prompts. A reply can quote what its prompt held, so they
 are as private as traces: 0600 in folders only the owner can enter. They are written aside and then
 renamed, so that several processes may share a folder; a file that is damaged counts as absent. A

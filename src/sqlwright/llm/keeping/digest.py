@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from sqlwright.llm.endpoint import Call
-from sqlwright.messages import Reply, TokenLogprob, ToolCall
+from sqlwright.messages import Reply, TokenLogprob, Took, ToolCall
 from sqlwright.presentation.answer import plain
 
 FORM = 1
@@ -51,6 +52,8 @@ def reply_form(reply: Reply) -> dict[str, Any]:
     form["reply_tokens"] = reply.reply_tokens
     if reply.reasoning_tokens:
         form["reasoning_tokens"] = reply.reasoning_tokens
+    if reply.took is not None:
+        form["took"] = reply.took._asdict()
     if reply.logprobs:
         form["logprobs"] = plain([list(each) for each in reply.logprobs])
     if reply.thought:
@@ -79,7 +82,20 @@ def reply_from(form: Any) -> Reply | None:
     if logprobs is None:
         return None
     prompt, written, reasoning = tokens
-    return Reply(text, known, finish, prompt, written, reasoning, logprobs, thought, cached=True)
+    counted = prompt, written, reasoning
+    took = _took(form.get("took"))
+    return Reply(text, known, finish, *counted, logprobs, thought, cached=True, took=took)
+
+
+def _took(form: Any) -> Took | None:
+    """The cost of a reply; None where that wasn't kept, as by earlier versions."""
+    usual = Took()
+    if not isinstance(form, dict) or form.keys() != usual._asdict().keys():
+        return None
+    numbers = [0 if name == "cost" and form[name] is None else form[name] for name in form]
+    if not all(type(each) in {int, float} and 0 <= each < math.inf for each in numbers):
+        return None
+    return Took(**form)
 
 
 def _logprobs(form: Any) -> tuple[TokenLogprob, ...] | None:

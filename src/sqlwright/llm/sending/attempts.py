@@ -18,6 +18,8 @@ from sqlwright.llm.sending.failures import delay
 from sqlwright.llm.sending.rate_limit import RateLimiter
 from sqlwright.messages import LONGEST_REPLY, Missing, Reply, Sample
 from sqlwright.protocols import Run
+from sqlwright.spending import plus
+from sqlwright.types import Usage
 
 CHARACTERS_PER_TOKEN = 4
 """A rough guess for rate limits only, corrected when the endpoint tells the real number."""
@@ -37,16 +39,29 @@ class CallAttempts:
     meter: Meter
     _limiter: RateLimiter = field(init=False)
     _samples: list[Sample | None] = field(init=False)
+    _spent: list[Usage] = field(init=False)
+    """The usage of all attempts, by the first sample that each was to bring."""
+    _seconds: list[float] = field(init=False)
+    """Seconds from the beginning to each sample."""
     _revision: str = ""
     _left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._samples = [None] * self.call.n
+        self._spent, self._seconds = [Usage()] * self.call.n, [0.0] * self.call.n
+        self._began = self.run.clock()
 
     def outcome(self, ended: str) -> CallOutcome:
         """The samples so far. What isn't there yet was cut short because of `ended`."""
         missing = Missing("cancelled", ended)
-        samples = tuple(sample or missing for sample in self._samples)
+        samples = tuple(
+            replace(sample, took=replace(spent, kept_seconds=seconds).fresh)
+            if isinstance(sample, Reply)
+            else sample or missing
+            for sample, spent, seconds in zip(
+                self._samples, self._spent, self._seconds, strict=True
+            )
+        )
         return CallOutcome(samples, self._revision, self._left_out)
 
     async def complete(self, limiter: RateLimiter) -> None:
@@ -68,7 +83,7 @@ class CallAttempts:
         while True:
             seed = self.call.seed + numbers[0] + SEED_STEP * trouble.empty
             request = replace(call, n=len(numbers), seed=seed)
-            answer = await self._attempt(request, again=trouble.tries > 0)
+            answer = await self._attempt(request, numbers[0], again=trouble.tries > 0)
             if isinstance(answer, Missing):
                 return self._give_up(numbers, answer)
             if isinstance(answer, EndpointError):
@@ -103,6 +118,7 @@ class CallAttempts:
             self._revision = answer.revision or self._revision
         for number, reply in zip(numbers, good, strict=False):
             self._samples[number] = reply
+            self._seconds[number] = self.run.clock() - self._began
         return numbers[len(good) :]
 
     def _cut(self, numbers: Sequence[int]) -> list[int]:
@@ -126,7 +142,9 @@ class CallAttempts:
         unsaid = any(isinstance(one, Reply) and (one.unsaid or not one.text) for one in replies)
         return replace(call, room=room).longer(unsaid=unsaid)
 
-    async def _attempt(self, request: Call, *, again: bool) -> Completion | EndpointError | Missing:
+    async def _attempt(
+        self, request: Call, first: int, *, again: bool
+    ) -> Completion | EndpointError | Missing:
         tokens = _tokens_at_most(request)
         party = self.run.cancelled  # one for all branches of a question
         async with self._limiter.slot(party, tokens, first=again):
@@ -136,7 +154,8 @@ class CallAttempts:
             try:
                 answer = await self._send(request)
             finally:
-                self.meter.settle(request, answer)
+                used = self.meter.settle(request, answer)
+                self._spent[first] = plus(self._spent[first], used)
             self._limiter.note(answer, tokens)
             return answer
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import reduce
 from typing import Any
@@ -20,15 +21,17 @@ FIELDS = tuple(field.name for field in fields(Usage))
 
 
 class Latency(Family):
-    """Median, 95th percentile and maximum of the seconds of a question, and of each step."""
+    """Median, 95th percentile and maximum of the seconds of a question, as they passed and with
+    nothing in the cache, and of each step."""
 
     def __init__(self) -> None:
-        self._seconds = array("d")
+        self._seconds, self._fresh = array("d"), array("d")
         self._steps: dict[str, array[float]] = {}
 
     def add(self, record: Record, right: bool) -> None:
         del right
         self._seconds.append(record.seconds)
+        self._fresh.append(record.seconds + record.saved_seconds)
         for step, seconds in record.times.items():
             taken = self._steps.get(step)
             if taken is None:
@@ -38,7 +41,7 @@ class Latency(Family):
     def result(self) -> dict[str, object]:
         """The quantiles."""
         return {
-            "seconds": quantiles(self._seconds),
+            "seconds": {**quantiles(self._seconds), "fresh": quantiles(self._fresh)},
             "seconds_per_step": {step: quantiles(taken) for step, taken in self._steps.items()},
         }
 
@@ -53,34 +56,54 @@ def quantiles(values: array[float]) -> dict[str, float]:
 
 
 class Spending(Family):
-    """Usage of language models for all questions that were asked; empty if none was used. Replies
-    from the cache or a recording are counted as `cached` and are in no other number."""
+    """Usage of language models for all questions that were asked; empty if none was used: what was
+    sent, and as `fresh` what a run takes with nothing in the cache."""
 
     of_all = True
 
     def __init__(self) -> None:
+        self._sent, self._fresh = _Account(), _Account()
+        self._by_text = 0
+
+    def add(self, record: Record, right: bool) -> None:
+        self._sent.add(record.usage, right)
+        self._fresh.add(record.fresh_usage, right)
+        self._by_text += sum(used.get("kept_by_text", 0) for used in record.usage.values())
+
+    def result(self) -> dict[str, object]:
+        """The figures of both; `by_text` counts replies at hand of which tokens are estimated."""
+        fresh = self._fresh.result() | {"by_text": self._by_text}
+        return {**self._sent.result(), "fresh": fresh}
+
+
+class _Account:
+    """Calls, tokens and cost of questions, in all and by step."""
+
+    def __init__(self) -> None:
         self._steps: dict[str, Counter[str]] = {}
-        self._unknown: set[str] = set()
-        """Steps of which some cost isn't known."""
+        self._unknown: set[tuple[str, str]] = set()
+        """Steps, and their costs that aren't known of some question."""
         self._calls, self._tokens, self._cost = array("d"), array("d"), array("d")
         self._unpriced = self._right = 0
 
-    def add(self, record: Record, right: bool) -> None:
+    def add(self, usage: Mapping[str, Mapping[str, Any]], right: bool) -> None:
+        """Take a question's usage by step in."""
         self._right += right
         calls = tokens = 0
         cost: float | None = 0.0
-        for step, used in record.usage.items():
+        for step, used in usage.items():
             total = self._steps.get(step)
             if total is None:
                 total = self._steps[step] = Counter()
             for name, amount in used.items():
                 if amount:  # most are 0
                     total[name] += amount
+                elif amount is None:
+                    self._unknown.add((step, name))
             calls += used["calls"]
             tokens += used["prompt_tokens"] + used["reply_tokens"]
             more = used["cost"]
             if more is None:
-                self._unknown.add(step)
                 cost = None
             elif cost is not None:
                 cost += more
@@ -124,7 +147,9 @@ class Spending(Family):
 
     def _used(self, step: str) -> Usage:
         total: dict[str, Any] = {name: self._steps[step][name] for name in FIELDS}
-        return Usage(**total | {"cost": None if step in self._unknown else float(total["cost"])})
+        for name in ("cost", "kept_cost"):
+            total[name] = None if (step, name) in self._unknown else float(total[name])
+        return Usage(**total)
 
     def _mean(self, values: array[float]) -> dict[str, float] | None:
         mean = Sample.of(np.frombuffer(values, dtype=np.float64)).mean() if self._steps else None

@@ -157,7 +157,8 @@ def _tiles(run: MeasuredRun) -> Iterator[tuple[str, str, str]]:
 
 
 def _spent(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    mean = mapping(mapping(summary.get("cost")).get("per_question"))
+    fresh = mapping(summary.get("fresh")) or summary
+    mean = mapping(mapping(fresh.get("cost")).get("per_question"))
     value = number(mean.get("value"))
     used = mapping(mapping(summary.get("usage")).get("in all"))
     names = Usage.__dataclass_fields__.keys()

@@ -23,6 +23,9 @@ LEVELS_SHOWN = 6
 """Levels, or databases, that marks tell apart."""
 
 
+BY_TEXT = "Of {:,.0f} cached replies nothing was kept but the text; their tokens are estimated."
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """A way to say what a question takes."""
@@ -33,15 +36,15 @@ class Price:
 
 
 def cost_of(record: Record) -> float | None:
-    """US dollars for a question; None where a call's price is unknown."""
-    spent = [one.get("cost") for one in record.usage.values()]
+    """US dollars for a question with nothing in the cache; None where a call's price is unknown."""
+    spent = [one.get("cost") for one in record.fresh_usage.values()]
     return None if None in spent else float(sum(one for one in spent if one is not None))
 
 
 def tokens_of(record: Record) -> float:
-    """Tokens sent and received for a question."""
+    """Tokens of prompts and replies for a question with nothing in the cache."""
     names = ("prompt_tokens", "reply_tokens")
-    return float(sum(one.get(name) or 0 for one in record.usage.values() for name in names))
+    return float(sum(one.get(name) or 0 for one in record.fresh_usage.values() for name in names))
 
 
 def price_of(runs: Sequence[MeasuredRun]) -> Price:
@@ -52,7 +55,11 @@ def price_of(runs: Sequence[MeasuredRun]) -> Price:
         return Price("US dollars a question", lambda one: cost_of(one) or 0.0, money)
     if any(map(tokens_of, records)):
         return Price("tokens a question", tokens_of, lambda value: f"{value:,.0f}")
-    return Price("seconds a question", lambda one: one.seconds, lambda value: f"{value:.2g}")
+    return Price(
+        "seconds a question",
+        lambda one: one.seconds + one.saved_seconds,
+        lambda value: f"{value:.2g}",
+    )
 
 
 def mean(values: Sequence[float]) -> float:
@@ -117,47 +124,53 @@ def _by_difficulty(run: MeasuredRun) -> Html:
 
 
 def _tokens(summary: Mapping[str, Any]) -> Html:
-    by_step = {
-        str(step): mapping(used)
-        for step, used in mapping(summary.get("usage")).items()
-        if step != "in all"
-    }
-    sent = {
+    sent = mapping(summary.get("usage"))
+    fresh = mapping(mapping(summary.get("fresh")).get("usage")) or sent
+    by_step = {str(step): mapping(used) for step, used in fresh.items() if step != "in all"}
+    tokens = {
         step: (number(one.get("prompt_tokens")) or 0) + (number(one.get("reply_tokens")) or 0)
         for step, one in by_step.items()
     }
-    if not any(sent.values()):
+    if not any(tokens.values()):
         return NOTHING
     rows = [
         (
             step,
             f"{number(one.get('calls')) or 0:,.0f}",
-            f"{number(one.get('cached')) or 0:,.0f}",
             f"{number(one.get('prompt_tokens')) or 0:,.0f}",
             f"{number(one.get('reply_tokens')) or 0:,.0f}",
             money(number(one.get("cost"))),
+            f"{number(one.get('cached')) or 0:,.0f}",
+            f"{number(mapping(sent.get(step)).get('calls')) or 0:,.0f}",
+            money(number(mapping(sent.get(step)).get("cost"))),
         )
         for step, one in by_step.items()
     ]
-    ranked = sorted(by_step, key=lambda step: -sent[step])
+    ranked = sorted(by_step, key=lambda step: -tokens[step])
     return figure(
         "Tokens by step",
         bars(
             [
                 Bar(
                     step,
-                    sent[step],
-                    f"{sent[step]:,.0f}",
+                    tokens[step],
+                    f"{tokens[step]:,.0f}",
                     note=money(number(by_step[step].get("cost"))),
                 )
                 for step in ranked
             ],
-            most=max(sent.values()),
+            most=max(tokens.values()),
         ),
-        about="Sent and received for all questions; replies from the cache cost nothing.",
-        head=("Step", "Calls", "Cached", "Tokens in", "out", "Cost"),
+        about="For all questions with nothing in the cache; to the right what was at hand, sent "
+        f"and paid.{_by_text(summary)}",
+        head=("Step", "Calls", "Tokens in", "out", "Cost", "Cached", "Sent", "Paid"),
         rows=rows,
     )
+
+
+def _by_text(summary: Mapping[str, Any]) -> str:
+    count = number(mapping(summary.get("fresh")).get("by_text")) or 0
+    return f" {BY_TEXT.format(count)}" if count else ""
 
 
 def _times(summary: Mapping[str, Any]) -> Html:
