@@ -30,7 +30,7 @@ QUESTION = "Which customers are from Germany?"
 RIGHT = "SELECT name FROM customers WHERE country = 'Germany'"
 WRONG = "SELECT city FROM customers WHERE country = 'Germany'"
 ERROR = "SELECT names FROM customers"
-EMPTY = "SELECT name FROM customers WHERE country = 'Germania'"
+EMPTY = "SELECT name FROM customers WHERE id = 99"
 WRITER, FIXER, JUDGE, MAKER = (
     "generation.direct",
     "repair.revise",
@@ -202,11 +202,8 @@ def test_two_results_meet_twice_however_many_wrote_them(ask: Ask) -> None:
 def test_the_fixer_mends_an_error_and_an_empty_result_in_at_most_three_rounds(
     faulty: str, ask: Ask
 ) -> None:
-    few = ("samples.count=1",)
-    machine = "repair.revise.machine=false"
-    _, state, requests = ask(
-        writing(lambda asked: faulty if asked.step == WRITER else RIGHT), *few, machine
-    )
+    few = "samples.count=1"
+    _, state, requests = ask(writing(lambda asked: faulty if asked.step == WRITER else RIGHT), few)
     assert [step for step, _ in requests].count(FIXER) == 3  # one for each candidate
     assert {one.sql for one in state.candidates} == {RIGHT}
     tries = iter(range(99))
@@ -214,7 +211,7 @@ def test_the_fixer_mends_an_error_and_an_empty_result_in_at_most_three_rounds(
     def never(asked: Asked) -> str:
         return faulty if asked.step == WRITER else f"SELECT wrong{next(tries)} FROM customers"
 
-    _, _, requests = ask(writing(never), *few, machine)
+    _, _, requests = ask(writing(never), few)
     assert [step for step, _ in requests].count(FIXER) == 3 * 3
 
 
@@ -235,7 +232,7 @@ def ablated(ask: Ask, name: str) -> tuple[Counter[str], list[str]]:
     one = find_ablation(name)
     assert one.recipe == "chase"
     says = writing(lambda asked: EMPTY) if "fix" in name else varied
-    _, _, requests = ask(says, *one.overrides, "repair.revise.machine=false")
+    _, _, requests = ask(says, *one.overrides)
     prompts = [prompt for step, prompt in requests if step == WRITER]
     return Counter(step for step, _ in requests), prompts
 

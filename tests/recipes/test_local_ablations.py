@@ -71,6 +71,10 @@ def test_it_changes_what_runs(name: str) -> None:
 def test_no_values_are_looked_up(ran: Callable[..., Ran]) -> None:
     assert ran("local").state.values
     assert ran("local-no-values").state.values == ()
+    misspelt = "SELECT name FROM customers WHERE city = 'Munchen'"
+    for name, sql in (("local", misspelt.replace("un", "ün")), ("local-no-values", misspelt)):
+        (found,) = ran(name, misspelt, question="Who is from Munchen?").state.candidates
+        assert found.sql == sql
 
 
 def test_nothing_is_linked(ran: Callable[..., Ran]) -> None:

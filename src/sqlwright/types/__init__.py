@@ -377,6 +377,9 @@ class State:
     searched: tuple[str, ...] = ()
     """Phrases that were looked up among the stored values, by a step that says so."""
     values: tuple[ValueMatch, ...] = ()
+    looked_up: tuple[str, ...] = ()
+    """The steps that looked for stored values which the question names, whatever they found. Where
+    there was none, repairs look up none either: the index is retrieval's."""
     columns: tuple[ColumnLink, ...] = ()
     """Linker's scores, best first."""
     tables: tuple[TableLink, ...] = ()

@@ -39,7 +39,7 @@ def chained(
     chain = parse_recipe(RECIPE.replace("WORKERS", str(workers))).step.steps[0]
     model = ScriptedModel(Script(rules))
     question = Question("Who lives in Munich?", **asked)
-    state = State(question, SchemaView(workspace.schema))
+    state = State(question, SchemaView(workspace.schema), looked_up=("retrieval.values",))
     return chain(state, Context(workspace, run or Run(), {"llm": model})), model
 
 

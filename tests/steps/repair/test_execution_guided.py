@@ -20,6 +20,7 @@ def repaired(
         one if isinstance(one, Candidate) else Candidate(one, "test", -1.0) for one in sql
     )
     state = State(Question("?"), SchemaView(workspace.schema), candidates=written)
+    state = state.evolve(looked_up=("retrieval.values",))
     step = ExecutionGuidedRepair(**options)  # type: ignore[arg-type]
     return step(state, Context(workspace, run or Run())).candidates
 

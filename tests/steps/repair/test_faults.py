@@ -24,7 +24,13 @@ CASES: list[dict[str, Any]] = yaml.safe_load(
 def looked_at(workspace: Workspace, sql: str) -> tuple[State, Context]:
     context = Context(workspace, Run())
     candidates = execute([Candidate(sql, "test")], workspace.database, context.run)
-    return State(Question("?"), SchemaView(workspace.schema), candidates=candidates), context
+    state = State(
+        Question("?"),
+        SchemaView(workspace.schema),
+        looked_up=("retrieval.values",),
+        candidates=candidates,
+    )
+    return state, context
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["sql"])[:70])

@@ -24,7 +24,12 @@ def duck(shop_workspace: Workspace, database_files: dict[str, Path]) -> Iterator
 
 def asked(workspace: Workspace, sql: str) -> State:
     written = (Candidate(sql, "test", -1.0),)
-    return State(Question("?"), SchemaView(workspace.schema), candidates=written)
+    return State(
+        Question("?"),
+        SchemaView(workspace.schema),
+        looked_up=("retrieval.values",),
+        candidates=written,
+    )
 
 
 LITERALS = {

@@ -12,7 +12,10 @@ from sqlwright.types import Candidate, Question, State
 
 def repaired(workspace: Workspace, sql: str) -> Candidate:
     state = State(
-        Question("?"), SchemaView(workspace.schema), candidates=(Candidate(sql, "test", sample=2),)
+        Question("?"),
+        SchemaView(workspace.schema),
+        looked_up=("retrieval.values",),
+        candidates=(Candidate(sql, "test", sample=2),),
     )
     (candidate,) = LiteralRepair()(state, Context(workspace, Run())).candidates
     return candidate

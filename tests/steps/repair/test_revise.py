@@ -36,6 +36,7 @@ UNKNOWN = "SELECT id FROM customers WHERE name = 'Copenhagen'"
 
 def start(workspace: Workspace, *sql: str, text: str = "Who?", **known: Any) -> State:
     candidates = tuple(Candidate(one, "test", sample=n) for n, one in enumerate(sql, start=1))
+    known = {"looked_up": ("retrieval.entities",), **known}
     return State(Question(text), SchemaView(workspace.schema), candidates=candidates, **known)
 
 

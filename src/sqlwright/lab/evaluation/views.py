@@ -37,8 +37,7 @@ class Needed:
 
 
 class ViewListener:
-    """Takes a run's events and keeps the view that each narrowing step leaves, and which step looks
-    up values.
+    """Takes a run's events and keeps the view that each narrowing step leaves.
 
     Of a step that runs again the last view counts; of one that runs in several groups of tables
     side by side, all they show together.
@@ -46,14 +45,9 @@ class ViewListener:
 
     def __init__(self, step: Step) -> None:
         self._names = narrowing(step)
-        self._retrieving = writing(step, "values")
-        self.retrieval = ""
-        """The step that was the first to look up stored values; empty if none ran."""
         self._views: dict[str, dict[int, SchemaView]] = {}
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, StepEnded) and event.step in self._retrieving:
-            self.retrieval = self.retrieval or event.step
         if isinstance(event, StepEnded) and event.step in self._names:
             view = event.after.view
             self._views.setdefault(event.step, {})[id(view.schema)] = view
@@ -74,16 +68,11 @@ class ViewListener:
 
 def narrowing(step: Step) -> frozenset[str]:
     """Names of the steps in it that may narrow the view."""
-    return writing(step, "view")
-
-
-def writing(step: Step, field: str) -> frozenset[str]:
-    """Names of the steps in it that may write a field of the state."""
     if isinstance(step, Combinator):
-        return frozenset().union(*(writing(child, field) for child in step.children))
+        return frozenset().union(*map(narrowing, step.children))
     if not isinstance(step, NamedStep):
         return frozenset()
     if isinstance(step.step, Combinator):
-        return writing(step.step, field)
-    instead = writing(step.instead, field) if step.instead is not None else frozenset()
-    return instead | ({step.name} if field in step.step.writes else frozenset())
+        return narrowing(step.step)
+    instead = narrowing(step.instead) if step.instead is not None else frozenset()
+    return instead | ({step.name} if "view" in step.step.writes else frozenset())

@@ -106,8 +106,9 @@ class Reading:
         return {link.column: link.score for link in self.state.columns}
 
     def search(self, phrase: str) -> list[ValueMatch]:
-        """Stored values that a phrase resembles or is part of, best first."""
-        return self.workspace.values.search(phrase, SEARCHED)
+        """Stored values that a phrase resembles or is part of, best first; none where the recipe
+        looks up no stored values."""
+        return self.workspace.values.search(phrase, SEARCHED) if self.state.looked_up else []
 
     def link(self, ref: ColumnRef) -> float:
         """The linker's probability that the question needs a column, in [0, 1]."""

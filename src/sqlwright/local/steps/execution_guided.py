@@ -54,7 +54,8 @@ class ExecutionGuidedRepair(Step):
         left = self.repaired
         repaired = []
         for candidate in done:
-            if left and is_empty_answer(candidate) and not stopped(context.run):
+            wanted = is_empty_answer(candidate) and state.looked_up and not stopped(context.run)
+            if left and wanted:
                 left -= 1
                 repaired.append(self._repair(candidate, context))
             else:

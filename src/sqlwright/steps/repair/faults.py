@@ -146,7 +146,10 @@ def unknown_texts(
     sql: str, state: State, context: Context, similarity: float = SIMILAR
 ) -> tuple[UnknownText, ...]:
     """The texts that a query compares with columns that don't hold them, where there is a better
-    one or a better column. The index suspects, the database decides."""
+    one or a better column. The index suspects, the database decides. None where the recipe looks up
+    no stored values for the question: without retrieval nothing may come of its index."""
+    if not state.looked_up:
+        return ()
     found = (
         _unknown(compared, state, context, similarity)
         for compared in compared_texts(sql, context.workspace.schema)

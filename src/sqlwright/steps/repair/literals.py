@@ -22,8 +22,9 @@ class LiteralRepair(Step):
     """Mends candidates that find nothing because a text isn't spelled as it is stored.
 
     The new query takes the old one's place, and keeps it as its parent, only if it finds
-    something. Costs no call; after the literal check of CHESS's first version, which left the
-    mending to the model. Reads any SQL, unlike `repair.execution_guided`.
+    something; nothing happens where the recipe looks up no stored values for the question. Costs no
+    call; after the literal check of CHESS's first version, which left the mending to the model.
+    Reads any SQL, unlike `repair.execution_guided`.
     """
 
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})

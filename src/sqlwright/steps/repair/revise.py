@@ -59,7 +59,8 @@ class Revise(Mending):
     nulls: bool = True
     """Look again at queries that find nothing but NULL."""
     literals: bool = True
-    """Look again at queries with texts that their columns don't hold."""
+    """Look again at queries with texts that their columns don't hold. Like `machine`, of recipes
+    that look stored values up for the question, only."""
     machine: bool = True
     """Replace texts of queries that find nothing first, without a call."""
     always: bool = False

@@ -72,7 +72,9 @@ class RetrieveEntities(Step):
         "there are keywords. No call."
     )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "keywords"})
-    writes: ClassVar[frozenset[str]] = frozenset({"values", "similar_columns", "searched"})
+    writes: ClassVar[frozenset[str]] = frozenset(
+        {"values", "similar_columns", "searched", "looked_up"}
+    )
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -99,7 +101,12 @@ class RetrieveEntities(Step):
         named = similar_columns(state.keywords, state.view)
         names = names_of(state.view)
         searched = tuple(word for word in state.keywords if not is_formula(word, names))
-        return state.evolve(values=(*state.values, *new), similar_columns=named, searched=searched)
+        return state.evolve(
+            values=(*state.values, *new),
+            looked_up=(*state.looked_up, NAME),
+            similar_columns=named,
+            searched=searched,
+        )
 
     def _near(self, state: State, context: Context) -> list[Near]:
         """Matches of the index for each text that may be meant, and other forms of the texts."""

@@ -11,6 +11,7 @@ from sqlwright.indexes.substring import MOST_VALUES, SubstringIndex
 from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.types import State, ValueMatch
 
+NAME = "retrieval.substrings"
 SEARCHED = 1_000
 """Values of the index looked at, of which the longest are taken."""
 
@@ -45,7 +46,7 @@ class RetrieveSubstrings(Step):
         "nearly so, so that queries compare with them. No call."
     )
     reads: ClassVar[frozenset[str]] = frozenset({"question"})
-    writes: ClassVar[frozenset[str]] = frozenset({"values"})
+    writes: ClassVar[frozenset[str]] = frozenset({"values", "looked_up"})
 
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
@@ -62,7 +63,7 @@ class RetrieveSubstrings(Step):
             for match in self._longest(found)
             if (match.column, match.value) not in known
         ]
-        return state.evolve(values=(*state.values, *new)) if new else state
+        return state.evolve(values=(*state.values, *new), looked_up=(*state.looked_up, NAME))
 
     def _made(self, index: ValueIndex) -> SubstringIndex:
         columns = listed_values(index, "searched for substrings", self.most_values)

@@ -25,6 +25,7 @@ from sqlwright.steps.retrieval.other_forms.named import OtherForm, is_of_kind, o
 from sqlwright.steps.retrieval.other_forms.within import held_within
 from sqlwright.types import Question, State, ValueMatch
 
+NAME = "retrieval.values"
 SKIPPED = STOP_WORDS | SHOWING
 """Words that no phrase worth looking up begins or ends with, unless written as a name or part of a
 value that the phrase equals."""
@@ -299,7 +300,7 @@ class ValueRetrieval(Step):
     )
 
     reads: ClassVar[frozenset[str]] = frozenset({"question"})
-    writes: ClassVar[frozenset[str]] = frozenset({"values"})
+    writes: ClassVar[frozenset[str]] = frozenset({"values", "looked_up"})
 
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
@@ -312,4 +313,5 @@ class ValueRetrieval(Step):
             for match in coded_values(state.question.text, meanings, workspace, OTHER_FORM)
             if (match.column, match.value) not in known
         ]
-        return state.evolve(values=tuple(sorted((*found, *coded), key=_rank)[:LIMIT]))
+        ranked = sorted((*found, *coded), key=_rank)
+        return state.evolve(values=tuple(ranked[:LIMIT]), looked_up=(*state.looked_up, NAME))

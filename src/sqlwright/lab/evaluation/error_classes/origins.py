@@ -121,8 +121,7 @@ def origin_of(asked: Asked, findings: Sequence[Finding]) -> Origin:
 def _missing_value(asked: Asked) -> Origin | None:
     """A text that gold compares a column with, in no query written, found by no retrieval and said
     by neither question nor evidence. Of recipes that look up values only."""
-    step = asked.views.retrieval if asked.views is not None else ""
-    if not step:
+    if not (steps := asked.state.looked_up):
         return None
     question = asked.state.question
     said = f"{question.text} {question.evidence}".casefold()
@@ -135,7 +134,9 @@ def _missing_value(asked: Asked) -> Origin | None:
     for one in compared_texts(asked.gold_sql, asked.schema):
         text = one.text.strip("%").casefold()
         if text and not one.pattern and text not in found | written and text not in said:
-            return Origin("not_retrieved", step, f"gold compares {one.column} with {one.text!r}")
+            return Origin(
+                "not_retrieved", steps[0], f"gold compares {one.column} with {one.text!r}"
+            )
     return None
 
 
