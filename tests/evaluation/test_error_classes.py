@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,10 @@ def workspaces(
     write_business(folder / "business.sqlite")
     files = {name: database_files[name] for name, _ in CASES if name in database_files}
     files["business"] = folder / "business.sqlite"
+    for script in FOLDER.glob("*.sql"):
+        files[script.stem] = folder / f"{script.stem}.sqlite"
+        with closing(sqlite3.connect(files[script.stem])) as connection:
+            connection.executescript(script.read_text("utf-8"))
     opened = {
         name: open_workspace(str(path), folder=folder / f"{name}-absent")
         for name, path in files.items()

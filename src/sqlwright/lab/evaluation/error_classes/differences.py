@@ -10,6 +10,7 @@ from typing import TypeVar
 from sqlwright.english.words import split_name
 from sqlwright.lab.evaluation.error_classes.origins import ErrorClass, Finding
 from sqlwright.lab.evaluation.error_classes.reading import Condition, Pair, Reading, Subject
+from sqlwright.schema import ColumnRef
 
 T = TypeVar("T")
 End = tuple[Subject, bool]
@@ -63,22 +64,25 @@ def _use(name: str, own: Reading, other: Reading) -> str:
 
 
 def _joins_differ(gold: Reading, query: Reading) -> Iterator[Finding]:
-    ours = _odd_pairs(gold) - _sorted(query.apart)
-    theirs = _odd_pairs(query) - _sorted(gold.apart)
+    ours, theirs = _wrong_pairs(gold, query), _wrong_pairs(query, gold)
 
     def instead(pair: Pair, others: set[Pair]) -> Pair | None:
         tables = {ref.table for ref in pair}
         return next((one for one in sorted(others) if {ref.table for ref in one} == tables), None)
 
-    for pair in sorted(ours - theirs):
-        other = instead(pair, theirs - ours)
+    for pair in sorted(ours):
+        other = instead(pair, theirs)
         if other is not None:
-            yield Finding("join", f"gold joins {_equal(pair)}, the query {_equal(other)}")
-        elif {ref.table for ref in pair} <= set(query.facts.tables):
+            yield Finding("key", f"gold joins {_equal(pair)}, the query {_equal(other)}")
+        elif _is_odd(pair, gold) and {ref.table for ref in pair} <= set(query.facts.tables):
             yield _one_sided("join", f"joins {_equal(pair)}", gold=True)
-    for pair in sorted(theirs - ours):
+    for pair in sorted(theirs):
         tables = {ref.table for ref in pair}
-        if tables <= set(gold.facts.tables) and instead(pair, ours - theirs) is None:
+        if (
+            _is_odd(pair, query)
+            and tables <= set(gold.facts.tables)
+            and instead(pair, ours) is None
+        ):
             yield _one_sided("join", f"joins {_equal(pair)}", gold=False)
     both = set(gold.facts.tables) == set(query.facts.tables)
     if both and len(gold.facts.tables) > 1 and gold.crosses != query.crosses:
@@ -87,9 +91,25 @@ def _joins_differ(gold: Reading, query: Reading) -> Iterator[Finding]:
         yield _one_sided("join", "keeps rows that join no other", gold.keeps_lonely)
 
 
-def _odd_pairs(one: Reading) -> set[Pair]:
-    """Joined columns that no key makes the same, each pair sorted."""
-    return _sorted(pair for pair in one.pairs if one.same.root(pair[0]) != one.same.root(pair[1]))
+def _wrong_pairs(one: Reading, other: Reading) -> set[Pair]:
+    """Joined columns that the other query doesn't make equal, by way of a third one either, each
+    pair sorted."""
+    equal = [{*pair} for pair in other.pairs]
+    for pair in other.pairs:
+        joined = [group for group in equal if group & {*pair}]
+        equal = [group for group in equal if group not in joined] + [
+            set[ColumnRef]().union(*joined)
+        ]
+    return {
+        pair
+        for pair in _sorted(one.pairs) - _sorted(other.apart)
+        if not any({*pair} <= group for group in equal)
+    }
+
+
+def _is_odd(pair: Pair, one: Reading) -> bool:
+    """True if no key makes the two the same."""
+    return one.same.root(pair[0]) != one.same.root(pair[1])
 
 
 def _sorted(pairs: Iterable[Pair]) -> set[Pair]:

@@ -20,7 +20,7 @@ from sqlwright.sql.reading import columns_used, compared_texts, tables_used
 from sqlwright.types import State
 
 ErrorClass = Literal[
-    "nothing", "gold", "table", "column", "join", "literal", "condition",
+    "nothing", "gold", "table", "column", "key", "join", "literal", "condition",
     "calculation", "aggregation", "grouping", "duplicates", "order", "limit", "shape",
     "evidence", "unclear",
 ]  # fmt: skip
@@ -37,6 +37,7 @@ MEANINGS: dict[str, str] = {
     "evidence": "what the evidence names is left out",
     "table": "a table too many, too few, or another one",
     "column": "another column in the same place",
+    "key": "the wrong key between two tables",
     "join": "tables joined otherwise",
     "literal": "a column compared with another value",
     "condition": "a condition too many, too few, or with another operator",
