@@ -45,6 +45,7 @@ def retrieved(
     step: RetrieveEntities | None = None,
     *,
     text: str = "?",
+    evidence: str = "",
     stored: Mapping[ColumnRef, Sequence[str]] = STORED,
     embedder: ScriptedEmbedder | None = None,
     **known: Any,
@@ -55,7 +56,7 @@ def retrieved(
     )
     workspace = Workspace(database, SCHEMA, index, None)
     models = {"embedder": embedder or ScriptedEmbedder()}
-    state = State(Question(text), SchemaView(SCHEMA), keywords=tuple(keywords), **known)
+    state = State(Question(text, evidence), SchemaView(SCHEMA), keywords=tuple(keywords), **known)
     return (step or RetrieveEntities())(state, Context(workspace, Run(), models))
 
 
@@ -68,6 +69,37 @@ def test_exact_stored_spelling_per_column_whatever_the_case() -> None:
     assert (COUNTY, "Fresno County") in values(found)
     assert found.values[0].score == 1.0
     assert found.values[0].row_count == 2
+
+
+ANY = [GRADE, PUPIL, CITY]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "text", "keywords", "columns"),
+    [
+        ("passed: grade = 'A'", "How many passed?", ["grade = 'A'", "A"], [GRADE]),
+        ("passed refers to `grade` = 'A'", "Is a pupil passed?", ["A", "passed"], [GRADE]),
+        ("passed: exams.grade in ('B', 'A')", "How many passed?", ["A"], [GRADE]),
+        ('the capital: Town = "A"', "Who lives there?", ["A"], [CITY]),
+        ("grade = 'A' or pupil_names LIKE 'A'", "How many?", ["A"], [GRADE, PUPIL]),
+        ("best: score(x) = 'A', grade = 'A'", "How many?", ["A"], ANY),  # of what, nobody says
+        ("passed: grade = 'A'", "How many of city A passed?", ["A"], ANY),
+        ("passed: mark is 'A'", "How many passed?", ["A"], ANY),
+        ("", "How many passed with A?", ["A"], ANY),
+    ],
+)
+def test_a_text_compared_in_the_evidence_is_looked_up_in_its_column(
+    evidence: str, text: str, keywords: list[str], columns: list[ColumnRef]
+) -> None:
+    stored = {GRADE: ["A", "B"], PUPIL: ["A", "C"], CITY: ["A"]}
+    found = retrieved(keywords, text=text, evidence=evidence, stored=stored)
+    assert {column for column, value in values(found) if value == "A"} == set(columns)
+
+
+def test_the_column_compared_is_found_among_many_that_hold_the_text() -> None:
+    stored = {ColumnRef("many", f"c{number}"): ["A"] for number in range(30)} | {GRADE: ["A"]}
+    found = retrieved(["A"], evidence="passed: grade = 'A'", stored=stored)
+    assert values(found) == {(GRADE, "A")}
 
 
 def test_the_paper_keeps_the_nearest_spelling_of_a_column_and_text() -> None:

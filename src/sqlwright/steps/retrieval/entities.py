@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from sqlwright.indexes.folding import soften
 from sqlwright.indexes.published import PublishedIndexes
 from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.steps.retrieval.column_names import similar_columns
+from sqlwright.steps.retrieval.phrases.compared import Compared, compared_texts, is_meant
 from sqlwright.steps.retrieval.phrases.keyword_pieces import is_formula, looked_up, names_of
 from sqlwright.steps.retrieval.phrases.near import (
     FITTED,
@@ -30,6 +32,8 @@ from sqlwright.steps.retrieval.values import by_other_forms
 from sqlwright.types import State
 
 NAME = "retrieval.entities"
+WIDE = 64
+"""Values taken from the index for a text that is compared with a column, which others may hold."""
 PER_COLUMN = 3
 """Values taken from the index for a text, most from one column."""
 LIMIT = 40
@@ -46,7 +50,8 @@ class RetrieveEntities(Step):
 
     Deviations: a value also passes that is spelled like the text (`near.is_spelled`) or is another
     form of it (`other_forms`), whatever it means, and one that is an abbreviation of it at less
-    likeness; where a text is a stored value, values that only resemble its parts are left out;
+    likeness; a text that the evidence compares with a column matches that column alone; where a
+    text is a stored value, values that only resemble its parts are left out;
     numbers match whole numbers only, and what names a table or column isn't looked up; similarity
     is of folded texts; the index gives at most `PER_COLUMN` values of one column. A year also
     matches the columns of whole numbers that hold it as one.
@@ -90,12 +95,16 @@ class RetrieveEntities(Step):
         if not state.keywords:
             return state
         question = state.question
-        near = self._near(state, context)
+        compared = compared_texts(question, state.view.schema)
+        near = [
+            hit for hit in self._near(state, context, compared) if is_meant(hit.match, compared)
+        ]
         spelled = undisputed([hit for hit in near if is_spelled(hit)])
         rest = unread(near, spelled)
         alike = self._alike(spelled, rest, context)
         found = matches_of(longest(spelled, alike), question)
-        found = [*years_in(question, state.view, context.workspace.catalog), *found][:LIMIT]
+        years = years_in(question, state.view, context.workspace.catalog)
+        found = [*(year for year in years if is_meant(year, compared)), *found][:LIMIT]
         known = {(match.column, match.value) for match in state.values}
         new = tuple(match for match in found if (match.column, match.value) not in known)
         named = similar_columns(state.keywords, state.view)
@@ -108,16 +117,18 @@ class RetrieveEntities(Step):
             searched=searched,
         )
 
-    def _near(self, state: State, context: Context) -> list[Near]:
+    def _near(self, state: State, context: Context, compared: Compared) -> list[Near]:
         """Matches of the index for each text that may be meant, and other forms of the texts."""
         names = names_of(state.view)
         phrases = looked_up(state.keywords, state.question, names)
         index: ValueIndex = context.workspace.values
         if self.values == "minhash":
             index = self._published.of(index, self.library, context.run)
-        hits = index.search_many(
-            [phrase.text for phrase in phrases], self.top_k, per_column=PER_COLUMN
-        )
+        texts = [phrase.text for phrase in phrases]
+        hits = index.search_many(texts, self.top_k, per_column=PER_COLUMN)
+        if held := [text for text in texts if soften(text) in compared]:
+            wide = dict(zip(held, index.search_many(held, WIDE, per_column=1), strict=True))
+            hits = [wide.get(text, found) for text, found in zip(texts, hits, strict=True)]
         found = [
             near_of(phrase, match)
             for phrase, matches in zip(phrases, hits, strict=True)

@@ -9,6 +9,7 @@ from typing import ClassVar
 from sqlwright.indexes.derived import DerivedIndexes, listed_values
 from sqlwright.indexes.substring import MOST_VALUES, SubstringIndex
 from sqlwright.protocols import Context, Step, ValueIndex
+from sqlwright.steps.retrieval.phrases.compared import compared_texts, is_meant
 from sqlwright.types import State, ValueMatch
 
 NAME = "retrieval.substrings"
@@ -57,6 +58,8 @@ class RetrieveSubstrings(Step):
             return state
         index = self._indexes.of(context.workspace.values, self._made)
         found = index.search(text, SEARCHED, per_column=SEARCHED)
+        compared = compared_texts(question, state.view.schema)
+        found = [match for match in found if is_meant(match, compared)]
         known = {(match.column, match.value) for match in state.values}
         new = [
             _placed(match, len(before))
