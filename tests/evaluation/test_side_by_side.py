@@ -158,6 +158,39 @@ def test_a_database_of_which_not_all_is_known_is_named(dataset, tmp_path):
     assert lines == ["shop1: not all of its values are known; --prepare reads them"]
 
 
+@pytest.mark.parametrize(
+    ("recipe", "overrides", "made"),
+    [
+        ("msc", (), ["values.vectors"]),
+        ("msc", ("retrieval.nearest_values.enabled=false",), []),
+        ("chase", ("retrieval.entities.values=minhash",), ["minhash-datasketch-*"]),
+        ("mag", (), []),
+    ],
+)
+def test_what_the_recipe_reads_is_prepared_and_no_more(dataset, tmp_path, recipe, overrides, made):
+    options = {"overrides": overrides, "limit": 1}
+    asked = replace(settings(tmp_path, **options), recipe=recipe)
+    lines = {"without": [], "with": []}
+    evaluate(dataset, asked, tmp_path / "without", notice=lines["without"].append)
+    assert [line for line in lines["without"] if "--prepare makes them" in line] == (
+        [f"shop1: the recipe reads {WORDS[made[0]]}, which aren't prepared; --prepare makes them"]
+        if made
+        else []
+    )
+    asked = replace(asked, prepare=True)
+    evaluate(dataset, asked, tmp_path / "with", notice=lines["with"].append)
+    assert lines["with"] == ["preparing shop1"]
+    (folder,) = (tmp_path / "home" / "databases").glob("*")
+    assert [name for name in WORDS if any(folder.glob(name))] == made
+
+
+WORDS = {
+    "values.vectors": "vectors of stored values",
+    "minhash-datasketch-*": "MinHash signatures by datasketch",
+    "minhash-rensa-*": "MinHash signatures by rensa",
+}
+
+
 def test_no_questions_at_once_is_refused(dataset, tmp_path):
     with pytest.raises(DatasetError, match="at least 1"):
         evaluate(dataset, settings(tmp_path, jobs=0), tmp_path / "out")

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, runtime_checkable
 
 from sqlwright.boundary.arguments import Count, Positive, checked_fields
 from sqlwright.errors import Cancelled, ConfigError
@@ -215,6 +215,11 @@ __all__ = [
     "Workspace",
     "context_tokens",
 ]
+
+
+Preparation = Literal["vectors", "minhash-datasketch", "minhash-rensa"]
+"""Something that `prepare` makes where it is asked for: vectors of stored values (`vectors`),
+MinHash signatures by a library (`minhash`)."""
 
 
 @checked_fields
@@ -461,6 +466,11 @@ class Step(ABC):
     def language_models(self) -> tuple[str, ...]:
         """Names of the language models it asks; an empty name is the run's own."""
         return ()
+
+    @property
+    def prepared(self) -> frozenset[Preparation]:
+        """The things it reads that `prepare` makes only where they are asked for."""
+        return frozenset()
 
     @property
     def purpose(self) -> str:

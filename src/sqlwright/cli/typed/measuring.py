@@ -238,7 +238,8 @@ class RunningOptions:
         bool,
         _running(
             "--prepare",
-            help="Prepare each database before it is asked; else it is taken as it is.",
+            help="Prepare each database, and what the recipe reads of it, before it is asked; else "
+            "it is taken as it is.",
         ),
     ] = False
     no_stand_in: Annotated[

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from sqlwright.indexes.vectors import MOST_CHARACTERS, MOST_VALUES
-from sqlwright.protocols import Catalog, Context, Step
+from sqlwright.protocols import Catalog, Context, Preparation, Step
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.value_vectors import Found, Listing, ValueVectors, Wanted
 from sqlwright.types import Cell, ColumnExamples, State
@@ -51,6 +51,7 @@ class NearestValues(Step):
         default_factory=ValueVectors, init=False, repr=False, compare=False, hash=False
     )
 
+    prepared: ClassVar[frozenset[Preparation]] = frozenset({"vectors"})
     purpose: ClassVar[str] = (
         "Finds the stored values of each column in view that are nearest to the question, so "
         "that queries compare with values as they are stored. Run it once the tables are chosen. "

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 from sqlwright import api
 from sqlwright.boundary.remote_files import fetched, is_remote
 from sqlwright.errors import Cancelled
 from sqlwright.events import Event
+from sqlwright.indexes.minhash import Library
 from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.evaluation.executing.executor import Notice, Plan
 from sqlwright.lab.evaluation.metrics.metric import chosen_metrics
@@ -21,7 +24,9 @@ from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import GENEROUS, Scorer
 from sqlwright.lab.evaluation.views import ViewListener
 from sqlwright.prepare import prepare, prepared_folder
-from sqlwright.protocols import Limits, ModelsByRole, Workspace
+from sqlwright.prepare.storage.paths import VALUES
+from sqlwright.protocols import Limits, ModelsByRole, Preparation, Workspace
+from sqlwright.recipes.loading import Recipe, load_recipe
 from sqlwright.running.trace import TraceWriter
 
 
@@ -78,7 +83,16 @@ def open_database(
     described = plan.descriptions.get(example.db_id)
     if settings.prepare:
         notice(f"preparing {example.db_id}")
-        prepare(url, folder=_prepared_folder(settings.home, url), descriptions=described)
+        read = load_recipe(
+            settings.recipe, settings.overrides, allow_code=settings.allow_code
+        ).prepared
+        prepare(
+            url,
+            folder=_prepared_folder(settings.home, url),
+            descriptions=described,
+            minhash=next((one for one in get_args(Library) if f"minhash-{one}" in read), None),
+            vectors="vectors" in read,
+        )
     session = api.open(
         url,
         recipe=settings.recipe,
@@ -101,6 +115,9 @@ def open_database(
         if not settings.prepare and _sampled(workspace):
             told = "not all of its values are known; --prepare reads them"
             notice(f"{example.db_id}: {told}")
+        if not settings.prepare and (lacking := _lacking(session.recipe, workspace)):
+            told = f"the recipe reads {' and '.join(lacking)}, which aren't prepared"
+            notice(f"{example.db_id}: {told}; --prepare makes them")
         scorer = Scorer(
             workspace.database,
             workspace.schema,
@@ -118,6 +135,24 @@ def _sampled(workspace: Workspace) -> bool:
     """True if of some column only a part of today's values is known."""
     profiles = () if workspace.catalog is None else workspace.catalog.columns.values()
     return any(profile.sampled for profile in profiles)
+
+
+_MADE: Mapping[Preparation, tuple[str, str]] = {
+    "vectors": (VALUES, "vectors of stored values"),
+    "minhash-datasketch": ("minhash-datasketch-*", "MinHash signatures by datasketch"),
+    "minhash-rensa": ("minhash-rensa-*", "MinHash signatures by rensa"),
+}
+"""Of each preparation the name of its file or folder, and the thing in words."""
+
+
+def _lacking(recipe: Recipe, workspace: Workspace) -> list[str]:
+    """The things that the recipe reads and nobody prepared, in words."""
+    folder: Path | None = getattr(workspace.values, "beside", None)
+    return [
+        told
+        for one, (name, told) in _MADE.items()
+        if one in recipe.prepared and (folder is None or not any(folder.glob(name)))
+    ]
 
 
 def _prepared_folder(home: Path | None, url: str) -> Path | None:
