@@ -15,7 +15,7 @@ from sqlwright.messages import Missing, Reply, Tool
 from sqlwright.protocols import Run
 from tests.llm.doubles import QUICK, Books, ask, model_on
 from tests.llm.misbehaving import MODES, Misbehaving
-from tests.llm.server import ModelServer, always, in_order
+from tests.llm.server import Asked, ModelServer, always, in_order
 
 WISH = {
     "id": "a",
@@ -105,3 +105,50 @@ def test_cancelling_closes_the_stream(engine: Engine) -> None:
         thread.join()
         assert server.idle()
         assert server.dropped == len(server.seen) == 1
+
+
+def in_turn(asked: Asked) -> float:
+    """As long as a server takes that answers one request after another."""
+    return 0.3 * (asked.number + 1)
+
+
+def test_a_request_that_waits_for_its_turn_is_not_sent_again(engine: Engine) -> None:
+    quick = replace(QUICK, seconds=0.45)
+    with ModelServer(answer=lambda _: "fine", streams=True, latency=in_turn) as server:
+        calls = [ask(str(number)) for number in range(4)]
+        endpoint = model_on(server, throttle=quick)
+        outcomes = engine.run_all(endpoint, calls, run=Run(), meter=Books())
+        assert all(each.complete for each in outcomes)
+        assert len(server.seen) == 4
+
+
+CITIES = ", ".join(f'"{city}"' for city in ("Leeds", "East York", "New York"))
+ENDLESS = [
+    f'["Hull", {", ".join([CITIES] * 80)}',
+    "Keywords:\n- Hull\n" + "- Leeds\n- New York\n" * 60,
+    "\n".join(["1. Hull", *(f"{number}. Leeds" for number in range(2, 200))]),
+    "```sql\nSELECT 1 FROM t WHERE " + "a = 1 OR " * 100,
+    '{"keywords": [' + "\n" * 900,
+]
+LONG = [
+    ", ".join(str(number) for number in range(400)),
+    "\n".join(f"| {number} | name {number % 7} |" for number in range(90)),
+    "SELECT " + ", ".join(f"SUM(CASE WHEN month = {m} THEN 1 END) AS m{m}" for m in range(12)),
+    " ".join(["x"] * 200),
+]
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize(
+    ("text", "ended"), [*((t, "repeats") for t in ENDLESS), *((t, "length") for t in LONG)]
+)
+def test_a_reply_that_repeats_itself_without_end_is_told_from_a_long_one(
+    engine: Engine, text: str, ended: str, streams: bool
+) -> None:
+    message = {"content": text, "finish_reason": "length"}
+    with ModelServer(answer=lambda _: message, streams=streams) as server:
+        (found,) = engine.run_all(model_on(server), [ask("q")], run=Run(), meter=Books())
+        assert len(server.seen) == 1
+    (reply,) = found.samples
+    assert isinstance(reply, Reply)
+    assert reply.finish == ended

@@ -101,6 +101,21 @@ def decode(text: str, start: int = 0) -> Decoded:
         return Decoded(_valid(value), start, reader.at, reader.complete)
 
 
+def completed(text: str) -> str:
+    """The last structure of a text as JSON, each item of a list once, where the text breaks it off;
+    else the text."""
+    last = next(reversed([*structures(text)]), None)
+    return text if last is None or last.complete else json.dumps(_each_once(last.value))
+
+
+def _each_once(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _each_once(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return list({json.dumps(item): _each_once(item) for item in value}.values())
+    return value
+
+
 class _Ended(Exception):
     """The text ended inside a value."""
 

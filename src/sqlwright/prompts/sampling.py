@@ -21,7 +21,9 @@ from sqlwright.errors import (
     SqlwrightError,
 )
 from sqlwright.events import Event, ModelCalled, ReplyUnreadable
+from sqlwright.llm.sending.repetition import REPEATS, cycle_of
 from sqlwright.messages import Effort, Message, Missing, Reply, Request, Sample, Tool, Verbosity
+from sqlwright.prompts.loose_json import completed
 from sqlwright.prompts.templates import model_text, plain_text
 from sqlwright.prompts.tool_calls import held_to, said
 from sqlwright.protocols import Context, LanguageModel, Run, Step
@@ -69,6 +71,8 @@ CUT = (
     "a reply of the model was cut off at its limit of tokens; it isn't used, as half of it is lost"
 )
 
+ENDLESS = "it repeats itself without end"
+"""The reason why a reply that does so isn't used."""
 AGAIN = "That reply could not be used: {problem}. Reply again, in exactly the form asked for."
 
 _INSTEAD = {
@@ -246,6 +250,8 @@ class _Results(Generic[T]):
             weighed = prompt.weigh(sample) if prompt.weigh is not None else None
             if weighed is not None:
                 return weighed
+            if sample.finish == REPEATS:
+                return _of_repeating(prompt.parse, said(sample))
             if sample.finish == "length" and not _is_whole(prompt.parse, said(sample)):
                 self._run.events(ReplyUnreadable(self._step, index, CUT))
                 return Missing("cut", CUT)
@@ -289,6 +295,21 @@ def _is_whole(parse: Callable[[str], object], text: str) -> bool:
         return False
 
 
+def _of_repeating(parse: Callable[[str], T], text: str) -> T:
+    """The part of a reply that repeats itself which doesn't depend on how often it does. Raises
+    MalformedReply where there is none, as for a query that never ends."""
+    cycle = cycle_of(text)
+    texts = [cycle.with_copies(number) for number in (2, 3)] if cycle else [text, text]
+    for once, twice in (texts, [*map(completed, texts)]):
+        try:
+            found = parse(once)
+            if found == parse(twice):
+                return found
+        except MalformedReply:
+            continue
+    raise MalformedReply(ENDLESS)
+
+
 def _seed(run: Run, name: str, turn: int) -> int:
     return run.random(f"{name}/{turn}" if turn else name).getrandbits(31)
 
@@ -304,6 +325,9 @@ def remarks(event: Event) -> Iterator[Note]:
         if any(isinstance(reply, Reply) and reply.unsaid for reply in event.replies):
             text = "has no text but its reasoning; that was read"
             yield Note("model", f"a reply of {event.model} {text}")
+        if any(isinstance(reply, Reply) and reply.finish == REPEATS for reply in event.replies):
+            text = f"a reply of {event.model} to {event.step} repeated itself without end"
+            yield Note("model", f"{text} and was broken off")
 
 
 def remarked(answer: Answer, notes: Iterable[Note]) -> Answer:

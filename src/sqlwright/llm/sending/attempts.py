@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from sqlwright.llm.endpoint import Call, CallOutcome, Completion, Endpoint, EndpointError, Meter
 from sqlwright.llm.sending.failures import delay
 from sqlwright.llm.sending.rate_limit import RateLimiter
+from sqlwright.llm.sending.repetition import told
 from sqlwright.messages import LONGEST_REPLY, Missing, Reply, Sample
 from sqlwright.protocols import Run
 from sqlwright.spending import plus
@@ -113,7 +114,7 @@ class CallAttempts:
 
     def _keep(self, numbers: Sequence[int], answer: Completion) -> Sequence[int]:
         """Store the good replies, surplus ones aside. Returns the numbers still missing."""
-        good = [reply for reply in answer.replies if _has_content(reply)]
+        good = [told(reply) for reply in answer.replies if _has_content(reply)]
         if good:
             self._revision = answer.revision or self._revision
         for number, reply in zip(numbers, good, strict=False):

@@ -66,6 +66,8 @@ class Connections:
         self._make: Callable[[], Any] = site.clients()
         self._all: list[Any] = []
         self._free: list[Any] = []
+        self._waiting: dict[asyncio.Timeout, float] = {}
+        """Requests that a server on this machine is silent about, and the seconds it may be."""
 
     async def post(self, form: Mapping[str, Any], *, tokens: int = 0) -> HttpAnswer:
         """The answer to one request, put together where it is streamed; `tokens` is what its
@@ -83,17 +85,24 @@ class Connections:
 
         silence = self._silence(content)
         timeout = httpx2.Timeout(silence, connect=min(CONNECT, silence)).as_dict()
+        if self._site.address.here:
+            timeout["read"] = None  # what is heard of another request counts, too
         request = httpx2.Request(
             method, self._url, headers=self._headers, content=content,
             extensions={"timeout": timeout},
         )  # fmt: skip
-        client, answer = self._take(), None
+        client, answer, limit = self._take(), None, asyncio.timeout(silence)
         try:
-            async with asyncio.timeout(silence) as limit:
+            async with limit:
+                if self._site.address.here:
+                    self._waiting[limit] = silence
                 answer = await client.send(request, stream=True)
+                self._heard()
                 if tokens and answer.is_success and is_streamed(answer):
-                    limit.reschedule(None)  # from here on, silence is what the client looks out for
-                    body = await joined(answer, tokens=tokens, largest=self._site.largest)
+                    if limit not in self._waiting:
+                        limit.reschedule(None)  # now silence is what the client looks out for
+                    largest = self._site.largest
+                    body = await joined(answer, tokens=tokens, largest=largest, heard=self._heard)
                 else:
                     body = await answer.aread()
         except (httpx2.TimeoutException, TimeoutError):
@@ -101,10 +110,20 @@ class Connections:
         except (httpx2.HTTPError, OSError) as error:
             raise unreachable(self._site.address, error) from None
         finally:
+            self._waiting.pop(limit, None)
+            self._heard()
             if answer is not None:
                 await answer.aclose()
             self._free.append(client)
         return HttpAnswer(answer.status_code, answer.headers, body)
+
+    def _heard(self) -> None:
+        """A server on this machine works: one that takes requests by turns says nothing about
+        those that wait."""
+        now = asyncio.get_running_loop().time()
+        for limit, silence in self._waiting.items():
+            if not limit.expired():
+                limit.reschedule(now + silence)
 
     def _silence(self, content: bytes) -> float:
         """Seconds without a byte after which a request is given up: a server on this machine says

@@ -2,7 +2,8 @@
 
 A reply that is streamed in OpenAI's chunks is put together as it would come whole. A server that
 works shows it by every chunk, however long the reply takes. One that never stops, or that holds to
-no limit of tokens, is left when it has sent more than was asked for.
+no limit of tokens, is left when it has sent more than was asked for, and so is one whose replies
+repeat themselves without end.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from urllib.parse import urlsplit
 
 from sqlwright.llm.endpoint import THREAD, EndpointError, Throttle
 from sqlwright.llm.sending.failures import Address, compressed, too_large
+from sqlwright.llm.sending.repetition import EVERY, REPEATS, cycle_of
 from sqlwright.messages import Capabilities
 
 LARGEST_EVENT = 200_000
@@ -36,16 +38,20 @@ def is_streamed(answer: Any) -> bool:
     return kind.partition(";")[0].strip().lower() == "text/event-stream"
 
 
-async def joined(answer: Any, *, tokens: int, largest: int) -> bytes:
-    """The body that a stream amounts to, as JSON; `tokens` is what all its replies may have. Raises
-    EndpointError where it is larger than `largest` bytes, or ends before they do."""
+async def joined(
+    answer: Any, *, tokens: int, largest: int, heard: Callable[[], None] = lambda: None
+) -> bytes:
+    """The body that a stream amounts to, as JSON; `tokens` is what all its replies may have, and
+    `heard` is called for each chunk. Raises EndpointError where it is larger than `largest` bytes,
+    or ends before they do."""
     import httpx2
 
     form: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
-    size = events = 0
+    size = events = looked = 0
     ended = False
     async for event in httpx2.EventSource(answer, max_event_size=LARGEST_EVENT):
+        heard()
         if ended := event.data.strip() == "[DONE]":
             break
         chunk = _chunk(event.data)
@@ -61,9 +67,24 @@ async def joined(answer: Any, *, tokens: int, largest: int) -> bytes:
             for choice in choices.values():
                 choice["finish_reason"] = choice["finish_reason"] or "length"
             break
+        if size >= looked + EVERY:
+            looked = size
+            ends = [_end(choice) for choice in choices.values()]
+            if REPEATS in ends and all(ends):
+                for choice, end in zip(choices.values(), ends, strict=True):
+                    choice["finish_reason"] = end
+                form["usage"] = {"completion_tokens": events}  # the server tells it at its end
+                break
     if not ended and not (choices and all(each["finish_reason"] for each in choices.values())):
         raise EndpointError("the stream ended before the reply was finished", failures=3)
     return json.dumps(form | {"choices": list(choices.values())}).encode()
+
+
+def _end(choice: dict[str, Any]) -> Any:
+    """The reason why a choice has ended; None while it goes on. Without end is one, too."""
+    texts = (choice["message"].get(name) for name in ("content", "reasoning_content", "reasoning"))
+    text = next((each for each in texts if each and isinstance(each, str)), "")
+    return choice["finish_reason"] or (REPEATS if cycle_of(text) else None)
 
 
 def _chunk(data: str) -> dict[str, Any]:
