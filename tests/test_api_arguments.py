@@ -172,6 +172,7 @@ MADE: list[tuple[Callable[..., Any], Case]] = [
     (LlmOptions, ("base_url", 5, "a text", "not 5")),
     (LlmOptions, ("budget", "$0.05", "a Budget, such as ", "not '$0.05'")),
     (Limits, ("scan", "10GB", "ScanLimit, or None", "not '10GB'")),
+    (LlmOptions, ("run_budget", "$20", "a Budget, such as ", "not '$20'")),
     (LlmOptions, ("privacy", "none", PRIVACY, "not 'none'")),
     (LlmOptions, ("remote", "yes", f"{FLAG}, or None", "not 'yes'")),
     (LlmOptions, ("cache", "no", FLAG, "not 'no'")),

@@ -43,6 +43,7 @@ from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace, w
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
 from sqlwright.settings.defaults import Defaults, Target
+from sqlwright.spending import Spending
 from sqlwright.types import Answer, Question, State, Turn
 
 OnEvent = Annotated[EventSink, Predicate(takes_one), Words("a function that takes an event")]
@@ -237,6 +238,12 @@ class Session:
         other.recipe = recipe
         other._pipeline = Pipeline(recipe.name, recipe.step)
         other._loading = ModelLoading(self.models, recipe.roles)
+        return other
+
+    def charged_to(self, account: Spending) -> Session:
+        """A session over the same open database and models whose questions share an account."""
+        other = copy(self)
+        other._defaults = replace(self._defaults, account=account)
         return other
 
     @contextmanager

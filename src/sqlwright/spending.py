@@ -100,21 +100,39 @@ class Reservation:
 
 class Spending:
     """The account of one question: what is spent and what is reserved. Shared by the branches of
-    its run."""
+    its run. It may be within the account of many questions, where everything must fit, too."""
 
-    def __init__(self, budget: Budget | None = None) -> None:
+    def __init__(self, budget: Budget | None = None, within: Spending | None = None) -> None:
         self.budget = budget or Budget()
+        self.exhausted = False
+        """True once a request was given up for which its budget had no room."""
+        self._within, self._short = within, self
+        """`_short` is the account that last had no room."""
         self._changed = threading.Condition()
         self._held: list[Reservation] = []
         self._spent: dict[str, Usage] = {}
 
+    @property
+    def limited(self) -> bool:
+        """True if there is any limit to it."""
+        return self.budget.limited or (self._within is not None and self._within.limited)
+
     def reserve(self, wanted: Reservation) -> bool:
         """Reserve if it fits into what is left; True if it did. It counts until it is settled."""
         with self._changed:
+            self._short = self
             if not self._fits(wanted):
+                return False
+            if self._within is not None and not self._within.reserve(wanted):
+                self._short = self._within
                 return False
             self._held.append(wanted)
             return True
+
+    def give_up(self) -> Budget:
+        """The budget that had no room for what was wanted last; that it is exhausted is noted."""
+        self._short.exhausted = True
+        return self._short.budget
 
     def settle(self, step: str, reserved: Reservation, used: Usage) -> None:
         """Replace a reservation by its actual cost, booked on a step."""
@@ -122,6 +140,8 @@ class Spending:
             self._held.remove(reserved)
             self._spent[step] = plus(self._spent.get(step, Usage()), used)
             self._changed.notify_all()
+        if self._within is not None:
+            self._within.settle(step, reserved, used)
 
     def book(self, step: str, used: Usage) -> None:
         """Book a cost that nothing was reserved for, such as replies from the cache."""
@@ -156,6 +176,8 @@ class Spending:
     def wait(self, seconds: float) -> bool:
         """Wait at most `seconds` for a reservation to settle. False, at once, if none is open: what
         is left now won't grow."""
+        if self._short is not self:
+            return self._short.wait(seconds)
         with self._changed:
             if not self._held:
                 return False

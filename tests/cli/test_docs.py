@@ -38,6 +38,7 @@ def test_every_exit_code_is_documented() -> None:
 def test_no_exit_code_means_two_things() -> None:
     """Each kind of error has its own, but for those that inherit it or end no command."""
     owned = [failure.REFUSED, failure.FAILED, failure.UNDER_SHARE, failure.ANSWERS_LOST]
+    owned.append(failure.RUN_BUDGET_SPENT)
     kinds = [*SqlwrightError.__subclasses__()]
     while kinds:
         kind = kinds.pop()

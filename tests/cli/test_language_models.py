@@ -215,6 +215,34 @@ def test_a_measurement_asks_it_and_says_what_it_took(
     assert list((home / "replies").rglob("*.json"))
 
 
+def test_a_run_is_estimated_kept_within_a_budget_and_repeated_with_other_seeds(
+    sqlwright: Command, shop: Path, home: Path, asking: list[str]
+) -> None:
+    folder = Path("set/database/shop")
+    folder.mkdir(parents=True)
+    (folder / "shop.sqlite").write_bytes(shop.read_bytes())
+    rows = [{"question": f"{QUESTION} {n}", "query": SQL, "db_id": "shop"} for n in range(10)]
+    Path("set/dev.json").write_text(json.dumps(rows))
+    run = ("evaluate", "--data", "spider:set", *asking, "-r", "baseline", "--no-stand-in")
+    told = sqlwright(*run, "--estimate")
+    assert told.code == 0
+    assert "10 questions, estimated from 8" in told.out
+    assert "cost    unknown: the price of a model isn't known" in told.out
+    assert "the sample took 8 model calls, " in told.out
+    ended = sqlwright(*run, "--run-budget", "1 call", "--out", "out")
+    assert ended.code == 19
+    assert "the budget of the run (1 call) is spent, 3 questions not asked" in ended.out
+    assert sqlwright(*run, "--run-budget", "2 calls", "--out", "out", "--resume").code == 0
+    seeds = sqlwright(*run, "--seeds", "2", "--out", "seeds")
+    assert seeds.code == 0
+    assert "seed 1  10 of 10, 100.0%" in seeds.out
+    assert "100.0% at the mean of 2 seeds" in seeds.out
+    assert json.loads(sqlwright(*run, "--estimate", "--json").out)["calls"]["value"] == 10
+    for wrong in (["--seeds", "2"], ["--estimate", "--out", "x"], ["--estimate", "--seeds", "2"]):
+        assert sqlwright(*run, *wrong).code == 2
+    assert sqlwright(*run, "--run-budget", "much").code == 4
+
+
 def test_ablations_are_measured_one_beside_the_other(
     sqlwright: Command, shop: Path, home: Path, server: ModelServer
 ) -> None:

@@ -15,6 +15,7 @@
 | 16 | a query would read more than --max-scan allows |
 | 17 | a language model gave no reply, or refused the request |
 | 18 | the budget for language models is spent |
+| 19 | evaluate: the budget of the run is spent before all questions were asked |
 | 130 | interrupted with Ctrl-C |
 | 141 | whoever read the output closed it |
 """
@@ -40,6 +41,7 @@ FAILED = 11  # an answer without a query
 UNHEALTHY = 12  # of doctor, golden lint and sql
 UNDER_SHARE = 14  # of evaluate
 ANSWERS_LOST = 15  # of evaluate
+RUN_BUDGET_SPENT = 19  # of evaluate
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 PIPE_CLOSED = 141  # 128 and the number of SIGPIPE
 

@@ -433,9 +433,11 @@ def _over(run: Run) -> bool:
 
 def _give_up(asked: Sequence[_PendingRequest], waiting: Sequence[SampleRange], run: Run) -> None:
     """Mark what wasn't sent."""
-    missing = Missing("budget", f"the budget ({run.spending.budget}) has no room for this request")
     if _over(run):
         missing = Missing("cancelled", "the run ended before the request was sent")
+    else:
+        budget = run.spending.give_up()
+        missing = Missing("budget", f"the budget ({budget}) has no room for this request")
     _mark(asked, waiting, missing)
 
 

@@ -115,8 +115,7 @@ class SpendingMeter:
     def reserve(self, call: Call) -> bool:
         """True if the budget has room for the most this request can cost; the room is then
         reserved."""
-        limited = self.spending.budget.limited
-        most = largest_cost(call, self.price) if limited else Reservation()
+        most = largest_cost(call, self.price) if self.spending.limited else Reservation()
         if not self.spending.reserve(most):
             return False
         self._reserved[id(call)] = most

@@ -168,7 +168,7 @@ class Models(Mapping[str, Model]):
         if self._prices is None:
             self._prices = load_prices(_path(self._options.prices))
         price = price_of(service, self._prices)
-        if price is None and self._options.budget.cost is not None:
+        if price is None and self._options.needs_prices:
             raise ConfigError(
                 f"the price of {service.title} isn't known, so a budget in money can't be kept",
                 hint=f"{_where_prices_go(service)} Or give the budget in calls or tokens.",

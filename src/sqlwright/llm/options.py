@@ -138,6 +138,16 @@ class LlmOptions:
     ] = field(default_factory=dict)
     """Models by names of the user's, each a `ModelOptions`, which steps may name as theirs."""
 
+    run_budget: Annotated[
+        Budget, Words("a Budget, such as sqlwright.spending.parse_budget('$20')")
+    ] = Budget()  # noqa: RUF009 - frozen
+    """Budget of all questions of a measurement together."""
+
+    @property
+    def needs_prices(self) -> bool:
+        """True if a budget is in money."""
+        return self.budget.cost is not None or self.run_budget.cost is not None
+
     @property
     def throttle(self) -> Throttle:
         """Limits of the endpoint: rates, time-outs and retries."""

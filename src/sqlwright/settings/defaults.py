@@ -42,6 +42,8 @@ class Defaults:
     """Of these the budget of a question, and privacy."""
     stand_in: bool = True
     """True if embedded models may answer where a recipe's language model wrote no query."""
+    account: Spending | None = None
+    """That of all questions together; None where each has its own alone."""
     reopening: int = 20
     """A database whose data changed is opened afresh when at least this many times as long has
     passed as opening it took: with 20, reopening takes at most a twentieth of the time. Chosen."""
@@ -67,7 +69,7 @@ class Defaults:
             limits=self.limits,
             events=on_event,
             cancelled=threading.Event() if cancelled is None else cancelled,
-            spending=Spending(self.llm.budget.capped(replies)),
+            spending=Spending(self.llm.budget.capped(replies), self.account),
             privacy=self.llm.privacy,
             stand_in=self.stand_in,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from rich.text import Text
 
 from sqlwright.boundary.text import counted, duration, money, to_json
 from sqlwright.cli.commands.golden import Checks
-from sqlwright.cli.failure import UsageError
+from sqlwright.cli.failure import RUN_BUDGET_SPENT, UsageError
 from sqlwright.cli.opening import note_destinations, settled
 from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.layout import labelled
@@ -21,6 +22,13 @@ from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import measuring, options
 from sqlwright.cli.views.answer import DisplayOptions
+from sqlwright.cli.views.several import (
+    estimate_lines,
+    in_brackets,
+    left_unasked,
+    noted_interrupt,
+    seed_lines,
+)
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
 from sqlwright.lab.evaluation.intervals import Share
@@ -29,14 +37,17 @@ from sqlwright.lab.evaluation.pages.sections.costs import BY_TEXT
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.rules.rule import all_rules, find_rule
 from sqlwright.lab.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.lab.evaluation.several import estimate, evaluate_seeds
 from sqlwright.presentation.numbers import usage_words
 from sqlwright.recipes.ablation_lists import find_ablation
 from sqlwright.settings.values import Settings
+from sqlwright.spending import parse_budget
 from sqlwright.types import Usage
 
 EXAMPLES = """\
 sqlwright evaluate --data spider:data/spider --split dev --out runs/local
 sqlwright evaluate --data bird:data/bird --prepare --jobs 8 -m openai/gpt-4.1 --limit 100
+sqlwright evaluate --data bird:data/bird --jobs 8 -m openai/gpt-4.1 --estimate
 sqlwright evaluate --data spider:data/spider --workers 4 --shard 2/3 --out runs/part2
 sqlwright evaluate my-questions.yaml --database shop.sqlite
 sqlwright evaluate my-questions.yaml --fail-under 0.9 --baseline last.json --junit junit.xml
@@ -94,6 +105,31 @@ def command(
             help="A metric besides the usual ones: ves, r_ves, or one of a package. Repeatable.",
         ),
     ] = None,
+    estimating: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Ask a sample of eight questions and tell what all of them would take.",
+        ),
+    ] = False,
+    run_budget: Annotated[
+        str | None,
+        typer.Option(
+            "--run-budget",
+            metavar="AMOUNT",
+            help="The most that all questions together may cost; then the run ends (exit code 19). "
+            "Goes on with --resume and more.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            parser=options.count,
+            help="Measure with so many seeds, in a folder each, and tell the mean over them.",
+        ),
+    ] = 1,
     out: Annotated[
         str | None,
         typer.Option(
@@ -120,25 +156,65 @@ def command(
     screen = Screen.open()
     chosen = _chosen(recipe, ablation, model, access, allow_code=allow_code)
     measuring.note_left_out(screen, dataset)
-    return measure(
-        screen,
-        dataset,
-        running.settings(
-            chosen,
-            questions,
-            recipe=chosen.recipe,
-            overrides=chosen.overrides,
-            allow_code=allow_code,
-            metrics=tuple(metrics or ()),
-            ablation=ablation or "",
-            shard=measuring.one_shard(shard),
-            traces=traces,
-            databases=databases,
-        ),
-        folder=folder,
-        checks=Checks.of(gate, dataset, questions.limit, folder, part=shard is not None),
-        as_json=as_json,
+    settings = running.settings(
+        chosen,
+        questions,
+        recipe=chosen.recipe,
+        overrides=chosen.overrides,
+        allow_code=allow_code,
+        metrics=tuple(metrics or ()),
+        ablation=ablation or "",
+        shard=measuring.one_shard(shard),
+        traces=traces,
+        databases=databases,
     )
+    if run_budget is not None:
+        budgeted = replace(settings.llm, run_budget=parse_budget(run_budget))
+        settings = replace(settings, llm=budgeted)
+    checks = Checks.of(gate, dataset, questions.limit, folder, part=shard is not None)
+    if not estimating and seeds == 1:
+        return measure(screen, dataset, settings, folder=folder, checks=checks, as_json=as_json)
+    if checks is not None or (estimating and (folder or seeds > 1)):
+        raise UsageError(
+            "--estimate and --seeds go with no checks, and an estimate with no run folder",
+            hint="Leave out one or the other.",
+        )
+    if not estimating and not isinstance(folder, Path):
+        raise UsageError("the runs need a folder", hint="Name it with --out.")
+    return _several(screen, dataset, settings, folder, seeds, as_json=as_json)
+
+
+def _several(
+    screen: Screen,
+    dataset: Dataset,
+    settings: EvaluationSettings,
+    folder: Path | str | None,
+    seeds: int,
+    *,
+    as_json: bool,
+) -> int:
+    """An estimate where there is no folder, else a run for each seed; the exit code."""
+    with Spinner(screen, "loading the models") as spinner, noted_interrupt(screen, folder):
+        if isinstance(folder, Path):
+            summary = evaluate_seeds(
+                dataset,
+                settings,
+                folder,
+                seeds,
+                progress=lambda name: Counter(screen, spinner, dataset.rule, name),
+                notice=lambda line: screen.note(clean(line, 400), style="warning"),
+            )
+            lines, ended = seed_lines(summary), [left_unasked(one) for one in summary["runs"]]
+        else:
+            summary = estimate(
+                dataset, settings, progress=Counter(screen, spinner, dataset.rule, "sample")
+            )
+            lines, ended = estimate_lines(summary), []
+    if as_json:
+        write_result(to_json(summary, indent=2) + "\n")
+    else:
+        screen.show(lines)
+    return RUN_BUDGET_SPENT if any(ended) else 0
 
 
 def _chosen(
@@ -177,35 +253,33 @@ def measure(
 ) -> int:
     """Run, show, give the exit code. Without `folder` nothing is kept."""
 
-    try:
-        with (
-            tempfile.TemporaryDirectory(prefix="sqlwright-") as temporary,
-            Spinner(screen, "loading the models") as spinner,
-        ):
-            summary = evaluate(
-                dataset,
-                settings,
-                folder if folder is not None else Path(temporary),
-                progress=Counter(screen, spinner, dataset.rule),
-                notice=lambda line: screen.note(clean(line, 400), style="warning"),
-            )
-            kept = folder if isinstance(folder, Path) else Path(temporary)
-            outcome = None if checks is None else checks.outcome(kept)
-    except KeyboardInterrupt:
-        if folder is not None:
-            screen.note("interrupted; the same command with --resume goes on", style="warning")
-        raise
+    with (
+        noted_interrupt(screen, folder),
+        tempfile.TemporaryDirectory(prefix="sqlwright-") as temporary,
+        Spinner(screen, "loading the models") as spinner,
+    ):
+        summary = evaluate(
+            dataset,
+            settings,
+            folder if folder is not None else Path(temporary),
+            progress=Counter(screen, spinner, dataset.rule),
+            notice=lambda line: screen.note(clean(line, 400), style="warning"),
+        )
+        kept = folder if isinstance(folder, Path) else Path(temporary)
+        left = left_unasked(summary)
+        outcome = None if checks is None or left else checks.outcome(kept)
+    code = RUN_BUDGET_SPENT if left else 0 if outcome is None else outcome.code
     if as_json:
         told = {} if outcome is None else outcome.data()
         write_result(to_json({**summary, **told}, indent=2) + "\n")
-        return 0 if outcome is None else outcome.code
+        return code
     display = DisplayOptions.of(screen)
     screen.show(summary_lines(summary, display))
     if outcome is not None:
         screen.show(outcome.lines(display))
     if folder is not None:
         screen.note(f"kept in {clean(str(folder), 400)}")
-    return 0 if outcome is None else outcome.code
+    return code
 
 
 class Counter:
@@ -306,12 +380,6 @@ def _beside(shares: Mapping[str, Any]) -> str:
     return f", beside others in {more:,} more" if more else ""
 
 
-def in_brackets(share: Mapping[str, Any]) -> str:
-    """A share with its counts and interval."""
-    interval = f"{share['low']:.1%} to {share['high']:.1%}"
-    return f"{share['hits']:,} of {share['total']:,}, {share['value']:.1%} ({interval})"
-
-
 SHARES = (
     ("execution_accuracy_gold_not_empty", "gold not empty", "the same where the gold has rows"),
     ("oracle_over_candidates", "oracle", "some candidate was right"),
@@ -328,6 +396,10 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
     )
     if summary["gold_does_not_run"]:
         yield Text(f"{summary['gold_does_not_run']} left out: their gold query doesn't run")
+    if left := left_unasked(summary):
+        limit = summary["run_budget"]["limit"]
+        told = f"the budget of the run ({limit}) is spent, {counted(left, 'question')} not asked"
+        yield Text(f"{told}: --resume with a larger one goes on", style="warning")
     if stood_in := summary["stood_in"]["total"]:
         yield Text(
             f"{stood_in:,} of them answered by embedded models in place of the language model, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,33 @@ from sqlwright.lab.datasets.example import Dataset, Example
 from sqlwright.lab.evaluation import records
 from sqlwright.lab.evaluation.executing.executor import Executor, Notice, Plan
 from sqlwright.lab.evaluation.figures.summary import summarize
-from sqlwright.lab.evaluation.files import locked, write_json
+from sqlwright.lab.evaluation.files import locked, read_object, write_json
 from sqlwright.lab.evaluation.folder.described import claim, finish, run_rule
 from sqlwright.lab.evaluation.folder.mirror import Mirror
 from sqlwright.lab.evaluation.folder.submission import write_submission
 from sqlwright.lab.evaluation.metrics.metric import find_metric
 from sqlwright.lab.evaluation.records import KeptRecords, Record, write_trace
 from sqlwright.lab.evaluation.settings import EvaluationSettings, in_order
+from sqlwright.spending import Budget, Spending
+from sqlwright.types import Usage
 
 __all__ = ["EvaluationSettings", "Progress", "evaluate", "run_rule", "write_json"]
 
 Progress = Callable[[int, int, Record | None], None]
+
+
+class RunAccount(Spending):
+    """The account of a run, or of several, with what was spent before, by a file of a folder."""
+
+    def __init__(self, budget: Budget, folder: Path) -> None:
+        super().__init__(budget)
+        self._path = folder / "spent.json"
+        self.book("before", Usage(**read_object(self._path)))
+
+    def save(self) -> None:
+        """Write what is spent, if there is a limit to it."""
+        if self.limited:
+            write_json(self._path, asdict(self.total))
 
 
 def evaluate(
@@ -33,6 +50,7 @@ def evaluate(
     *,
     progress: Progress | None = None,
     notice: Callable[[str], None] | None = None,
+    account: RunAccount | None = None,
 ) -> dict[str, Any]:
     """Ask, score, record; return the summary, which is also written to `report.json`.
 
@@ -41,14 +59,16 @@ def evaluate(
     ended, and in the order of the questions by databases at the end. `folder` may be a URL
     (`s3://bucket/run`): the run is made in a folder here, of which copies go there meanwhile. A
     database that can't be opened is left out, which `notice` is told in one line and the summary
-    says. Raises DatasetError, DatabaseUnavailable if no database can be opened, and whatever other
-    UserError opening and asking raise.
+    says. With a budget of the run (`llm.run_budget`) it ends once that has no room for a request;
+    `run_budget` in the summary then lists the questions that were not asked. `account` is that of
+    several runs together. Raises DatasetError, DatabaseUnavailable if no database can be opened,
+    and whatever other UserError opening and asking raise.
     """
     settings = settings.checked()
     for metric in map(find_metric, settings.metrics):
         if metric.needs_files:
             dataset.check_sqlite(f"the metric {metric.name}")
-    examples = _chosen(dataset, settings)
+    examples = chosen(dataset, settings)
     with ExitStack() as stack:
         mirror = None
         if is_remote(str(folder)):
@@ -60,15 +80,22 @@ def evaluate(
             mirror.fetch()
         claim(folder, dataset, settings, examples)
         plan = Plan(settings, dataset.rule, dataset.descriptions)
-        executor = executor_for(plan, notice or _unsaid)
-        _asked(executor, examples, folder, progress or _silent, mirror)
-        summary = _concluded(dataset, examples, folder, executor)
+        account = account or RunAccount(settings.llm.run_budget, folder)
+        executor = executor_for(plan, notice or _unsaid, account)
+        stack.callback(account.save)
+
+        def tell(done: int, total: int, record: Record | None) -> None:
+            account.save()
+            (progress or _silent)(done, total, record)
+
+        _asked(executor, examples, folder, tell, mirror)
+        summary = _concluded(dataset, examples, folder, executor, account)
         if mirror is not None:
             mirror.finish()
         return summary
 
 
-def _chosen(dataset: Dataset, settings: EvaluationSettings) -> list[Example]:
+def chosen(dataset: Dataset, settings: EvaluationSettings) -> list[Example]:
     """The questions to ask, in the data set's order."""
     examples = list(dataset.examples[: settings.limit])
     if not examples:
@@ -83,13 +110,13 @@ def _chosen(dataset: Dataset, settings: EvaluationSettings) -> list[Example]:
     return [example for example in examples if example.id in mine]
 
 
-def executor_for(plan: Plan, notice: Notice) -> Executor:
+def executor_for(plan: Plan, notice: Notice, account: Spending) -> Executor:
     """The executor that the plan's settings name; what only one of them needs is loaded for it
     alone."""
     if plan.settings.executor == "threads":
         from sqlwright.lab.evaluation.executing.on_this_machine import Threads
 
-        return Threads(plan, notice)
+        return Threads(plan, notice, account)
     from sqlwright.lab.evaluation.executing.workers import Workers
 
     if plan.settings.executor == "ray":
@@ -129,7 +156,11 @@ def _asked(
 
 
 def _concluded(
-    dataset: Dataset, examples: Sequence[Example], folder: Path, executor: Executor
+    dataset: Dataset,
+    examples: Sequence[Example],
+    folder: Path,
+    executor: Executor,
+    account: Spending,
 ) -> dict[str, Any]:
     """The records in their order, the summary and the submission; nothing is held but ids."""
     KeptRecords(folder).arrange(example.id for example in in_order(examples))
@@ -139,9 +170,17 @@ def _concluded(
         dataset.rule,
         {one.db_id: (one.questions, str(one.error)) for one in executor.skipped},
     )
+    left = set()
+    if account.limited:
+        kept, skipped = KeptRecords(folder), {one.db_id for one in executor.skipped}
+        left = {one.id for one in examples if one.id not in kept and one.db_id not in skipped}
+        spent = asdict(account.total)
+        told = {"limit": str(account.budget), "spent": spent, "not_asked": sorted(left)}
+        summary["run_budget"] = told
     write_json(folder / "report.json", summary)
     write_submission(folder, dataset.rule)
-    finish(folder)
+    if not left:
+        finish(folder)
     return summary
 
 

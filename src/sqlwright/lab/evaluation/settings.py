@@ -36,6 +36,8 @@ class EvaluationSettings:
     stand_in: bool = True
     """False where a question fails that the language model wrote no query for, instead of being
     answered by embedded models."""
+    seed: int = 0
+    """Seed of each question; another one draws other samples and orders."""
     home: Path | None = None
     """The folder for replies and for what is prepared, if not the usual one."""
     prepare: bool = False
@@ -81,6 +83,11 @@ class EvaluationSettings:
             raise ConfigError(
                 "a worker asks one question at a time",
                 hint="Leave out --jobs, or --workers and --executor.",
+            )
+        if named != "threads" and self.llm.run_budget.limited:
+            raise ConfigError(
+                "processes can't share a budget of the run",
+                hint="Give --jobs in place of --workers, or a budget of each question (--budget).",
             )
         if named != "threads" and self.models is not None:
             raise ConfigError(

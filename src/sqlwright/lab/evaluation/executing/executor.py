@@ -13,6 +13,11 @@ from sqlwright.lab.datasets.example import Example
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.settings import EvaluationSettings
 
+
+class NotAsked(Exception):
+    """The budget of the run was spent before a question was answered."""
+
+
 Keep = Callable[[Record, str], None]
 """Takes each record with its trace, which is empty where none is kept."""
 Notice = Callable[[str], None]

@@ -23,12 +23,13 @@ from typing import cast
 
 from sqlwright.errors import DatabaseUnavailable, SqlwrightError, UserError
 from sqlwright.lab.datasets.example import Example
-from sqlwright.lab.evaluation.executing.executor import Keep, Notice, Plan, Skipped
+from sqlwright.lab.evaluation.executing.executor import Keep, NotAsked, Notice, Plan, Skipped
 from sqlwright.lab.evaluation.executing.opened import OpenDatabase, open_database
 from sqlwright.lab.evaluation.executing.workers import Answering, Order, Reply, WorkerEnded
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.settings import in_order
 from sqlwright.local.models import EmbeddedModels
+from sqlwright.spending import Spending
 
 
 @dataclass
@@ -49,6 +50,8 @@ class Threads:
 
     plan: Plan
     notice: Notice
+    account: Spending
+    """All questions together; none is begun once it is exhausted."""
     skipped: list[Skipped] = field(default_factory=list)
 
     def run(self, examples: Sequence[Example], keep: Keep) -> None:
@@ -60,6 +63,8 @@ class Threads:
         pool = ThreadPoolExecutor(jobs, thread_name_prefix="question")
         try:
             for group, example in self._opened(examples, opened):
+                if self.account.exhausted:
+                    break
                 running[pool.submit(group.database.answer, example, stopping)] = group
                 if len(running) >= jobs:
                     _collect(running, keep)
@@ -95,6 +100,7 @@ class Threads:
                 self.skipped.append(Skipped(listed[0].db_id, len(listed), error))
                 self.notice(str(self.skipped[-1]))
                 continue
+            database.charge(self.account)
             for earlier in [group for group in opened if not group.left]:
                 earlier.database.session.close()
                 opened.remove(earlier)
@@ -107,7 +113,8 @@ def _collect(running: Running, keep: Keep) -> None:
     """Wait until a question has ended, and keep what has; raise what it raised."""
     ended, _ = wait(running, return_when=FIRST_COMPLETED)
     for future in [future for future in running if future in ended]:
-        keep(*future.result())
+        with suppress(NotAsked):
+            keep(*future.result())
         running.pop(future).left -= 1
 
 

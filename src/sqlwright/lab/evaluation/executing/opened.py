@@ -14,20 +14,22 @@ from typing import get_args
 from sqlwright import api
 from sqlwright.boundary.remote_files import fetched, is_remote
 from sqlwright.errors import Cancelled
-from sqlwright.events import Event
+from sqlwright.events import Event, ModelCalled
 from sqlwright.indexes.minhash import Library
 from sqlwright.lab.datasets.example import Example
-from sqlwright.lab.evaluation.executing.executor import Notice, Plan
+from sqlwright.lab.evaluation.executing.executor import NotAsked, Notice, Plan
 from sqlwright.lab.evaluation.metrics.metric import chosen_metrics
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.rules.rule import find_rule
 from sqlwright.lab.evaluation.scoring import GENEROUS, Scorer
 from sqlwright.lab.evaluation.views import ViewListener
+from sqlwright.messages import Missing
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.prepare.storage.paths import VALUES
 from sqlwright.protocols import Limits, ModelsByRole, Preparation, Workspace
 from sqlwright.recipes.loading import Recipe, load_recipe
 from sqlwright.running.trace import TraceWriter
+from sqlwright.spending import Spending
 
 
 class OpenDatabase:
@@ -35,12 +37,19 @@ class OpenDatabase:
 
     def __init__(self, session: api.Session, scorer: Scorer, *, traced: bool) -> None:
         self.session = session
+        self.account = Spending()
+        """That of the whole run."""
         self._scorer = scorer
         self._traced = traced
 
+    def charge(self, account: Spending) -> None:
+        """Have all that is spent from now on fit into the account of the run, too."""
+        self.account, self.session = account, self.session.charged_to(account)
+
     def answer(self, example: Example, stopping: threading.Event) -> tuple[Record, str]:
         """Ask and score; the record, and the trace where it is kept. Raises Cancelled if meanwhile
-        all was to stop: what came isn't what the recipe would have said."""
+        all was to stop, and NotAsked if the run's budget refused a request: what came isn't what
+        the recipe would have said."""
         if not self._traced:
             return self._answered(example, stopping, None), ""
         with TemporaryDirectory(prefix="sqlwright-") as aside:
@@ -55,8 +64,11 @@ class OpenDatabase:
         self, example: Example, stopping: threading.Event, trace: TraceWriter | None
     ) -> Record:
         views = ViewListener(self.session.recipe.step)
+        refused = False
 
         def listen(event: Event) -> None:
+            nonlocal refused
+            refused = refused or (self.account.exhausted and _short_of_budget(event))
             views(event)
             if trace is not None:
                 trace(event)
@@ -68,6 +80,8 @@ class OpenDatabase:
         seconds = time.perf_counter() - started
         if stopping.is_set():
             raise Cancelled("interrupted")
+        if refused:
+            raise NotAsked
         return self._scorer.score(example, answer, state, seconds, views=views)
 
 
@@ -104,6 +118,7 @@ def open_database(
         models=models,
         llm=settings.llm,
         stand_in=settings.stand_in,
+        seed=settings.seed,
         limits=Limits(scan=settings.scan),
         home=settings.home,
         prepare=False,  # what is measured doesn't depend on what was measured before
@@ -129,6 +144,11 @@ def open_database(
         session.close()
         raise
     return OpenDatabase(session, scorer, traced=settings.traces)
+
+
+def _short_of_budget(event: Event) -> bool:
+    replies = event.replies if isinstance(event, ModelCalled) else ()
+    return any(isinstance(one, Missing) and one.kind == "budget" for one in replies)
 
 
 def _sampled(workspace: Workspace) -> bool:

@@ -82,6 +82,7 @@ def described(dataset: Dataset, settings: EvaluationSettings) -> dict[str, Any]:
         "recipe_digest": _digest(content),
         "weights": {role: weights_digest(role) for role in sorted(FILES)},
         "prepare": settings.prepare,
+        "seed": settings.seed or None,
         "metrics": sorted(settings.metrics),
         "shard": None if settings.shard is None else str(settings.shard),
         "max_scan": None if settings.scan is None else asdict(settings.scan),

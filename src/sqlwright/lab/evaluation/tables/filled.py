@@ -115,6 +115,8 @@ def _read(folder: Path) -> Run | str:
         told, report = read_object(folder / "run.json"), read_object(folder / "report.json")
     except DatasetError:
         return f"{name} can't be read"
+    if (report.get("run_budget") or {}).get("not_asked"):
+        return f"{name} isn't finished"
     if told.get("shard"):
         return f"{name} is a part of a run"
     texts = {key: str(told.get(key) or "") for key in NAMED}
