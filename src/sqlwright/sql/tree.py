@@ -126,10 +126,12 @@ def parsed_token(token: SqlToken) -> str:
 def node_text(node: exp.Expr, dialect: str = "sqlite", *, pretty: bool = False) -> str:
     """A part of a tree as SQL of a dialect, the whole query included; empty when it is nested too
     deeply to be written or can't be said in SQL."""
+    from sqlglot.errors import SqlglotError
+
     try:
         with silence():
             return node.sql(dialect=dialect_named(dialect).parser, pretty=pretty)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, SqlglotError):
         return ""
 
 

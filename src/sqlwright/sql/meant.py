@@ -1,0 +1,489 @@
+"""A query that failed, as the schema of its database can mean it.
+
+Language models name a column of another table, leave out quotes, write a table in the plural or
+another engine's functions. Whose column it is, and how its table is joined, is in the schema; how
+another dialect says it, the parser knows. A name is given a meaning only if there is one alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
+from sqlwright.sql.dialects import Dialect, dialect_named, dialect_of, written_name
+from sqlwright.sql.foreign import FOREIGN, in_own_words, keeps_all
+from sqlwright.sql.names import Names, Source, is_star, stored_table
+from sqlwright.sql.pieces import Piece, pieces
+from sqlwright.sql.tree import node_text, query_tree
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Likened = Callable[[str], str]
+"""What a name and others that may be meant by it have in common, as singular and plural do."""
+
+_Step = tuple[ForeignKey, str, bool]
+"""A key, the table it leads to, and True if that table refers to the one before."""
+
+_MENDS = 20
+"""Most names of one query that are given a meaning; chosen."""
+_STEPS = 3
+"""Most keys between two tables that are joined; chosen."""
+_BEFORE_NAMES = frozenset(
+    """select distinct , . by ( where and or on having not from join = < > + - * / when then else
+    between in like""".split()  # noqa: SIM905
+)
+"""Words and marks after which a word that the engine reserves can only be a name."""
+
+
+class Reading(NamedTuple):
+    """A query that a failed one can mean, and what is changed in it, in words."""
+
+    sql: str
+    changes: tuple[str, ...]
+
+
+def own_readings(sql: str, schema: Schema, like: Likened, asked: str) -> Iterator[Reading]:
+    """What a query means in the database's own dialect: with its names in quotes, and as it is."""
+    return _readings(sql, schema, (dialect_of(schema),), like, asked)
+
+
+def foreign_readings(sql: str, schema: Schema, like: Likened, asked: str) -> Iterator[Reading]:
+    """What a query means where it was written for another engine, in the database's dialect."""
+    own = dialect_of(schema).parser
+    others = tuple(dialect_named(name) for name in FOREIGN if dialect_named(name).parser != own)
+    return _readings(sql, schema, others, like, asked)
+
+
+def holders(sql: str, schema: Schema) -> list[tuple[str, tuple[str, ...]]]:
+    """The columns that a query names where they aren't known, each with the tables that have it."""
+    tree = query_tree(sql, schema.dialect)
+    found: dict[str, tuple[str, ...]] = {}
+    if tree is None:
+        return []
+    for node, _, names in _unknown_columns(_folded(tree, dialect_of(schema)), schema):
+        key = names.key(node.name)
+        tables = [t.name for t in schema.tables if key in {names.key(c.name) for c in t.columns}]
+        if tables:
+            found.setdefault(node.name, tuple(tables))
+    return list(found.items())
+
+
+def _readings(
+    sql: str, schema: Schema, dialects: Sequence[Dialect], like: Likened, asked: str
+) -> Iterator[Reading]:
+    own = dialect_of(schema)
+    seen = {sql}
+    for reader in dialects:
+        quoted, names = with_quotes(sql, schema, reader)
+        for text, marked in ((quoted, names), (sql, ())) if names else ((sql, ()),):
+            tree = query_tree(text, reader.name)
+            if tree is None or not keeps_all(tree, text, reader):
+                continue
+            told = [f"{name} is a name and was put in quotes" for name in marked]
+            meaning = Meaning(_folded(tree, reader), schema, like, asked, told)
+            if not meaning.found():
+                continue
+            written = node_text(in_own_words(meaning.tree, own, reader), own.name)
+            if reader is not own:
+                told.append(f"it was written for {reader.title} and was put into {own.title}'s SQL")
+            if written and written not in seen:
+                seen.add(written)
+                told = told or [f"it was put into {own.title}'s SQL"]
+                yield Reading(written, tuple(dict.fromkeys(told)))
+
+
+def with_quotes(sql: str, schema: Schema, reader: Dialect) -> tuple[str, tuple[str, ...]]:
+    """The query with the schema's names that need quotes in those of a dialect, and these names:
+    names of several words or with other marks, and reserved words where only a name can stand."""
+    tables = {name for table in schema.tables for name in (table.own_name, table.name)}
+    named = tables | {column.name for table in schema.tables for column in table.columns}
+    folded = {name: _fold(name, reader) for name in named if not name.isdigit()}
+    needing = [name for name, plain in folded.items() if written_name(reader, plain) != plain]
+    shapes = {n: [p.text.casefold() for p in _solid(n, reader.name)] for n in needing}
+    written = _solid(sql, reader.name)
+    texts = [piece.text.casefold() for piece in written]
+    edits: list[tuple[int, int, str]] = []
+    at = 0
+    while at < len(written):
+        fitting = [n for n, shape in shapes.items() if shape and texts[at:][: len(shape)] == shape]
+        name = max(fitting, key=len, default="")
+        count = len(shapes.get(name, ()))
+        before = texts[at - 1] if at else ""
+        after = texts[at + count] if at + count < len(texts) else ""
+        if not name or (count == 1 and (before not in _BEFORE_NAMES or after == "(")):
+            at += 1
+            continue
+        last = written[at + count - 1]
+        edits.append((written[at].start, last.start + len(last.text), name))
+        at += count
+    for start, end, name in reversed(edits):
+        sql = sql[:start] + reader.quoted(name) + sql[end:]
+    return sql, tuple(dict.fromkeys(name for _, _, name in edits))
+
+
+def _solid(text: str, dialect: str) -> list[Piece]:
+    return [one for one in pieces(text, dialect) if one.kind not in {"space", "comment"}]
+
+
+def _fold(name: str, dialect: Dialect) -> str:
+    return {"lower": name.lower, "upper": name.upper}.get(dialect.case, lambda: name)()
+
+
+def _folded(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
+    """A copy whose names without quotes are as the engine looks for them."""
+    from sqlglot import exp
+
+    copy = tree.copy()
+    for node in copy.find_all(exp.Identifier) if dialect.case != "blind" else ():
+        if not node.args.get("quoted"):
+            node.set("this", _fold(node.name, dialect))
+    return copy
+
+
+def _names_at(select: exp.Select, schema: Schema) -> Names:
+    """The names that can be used in a SELECT of a tree."""
+    from sqlglot import exp
+
+    around: list[tuple[exp.Query, bool]] = []
+    node: exp.Expr = select
+    is_source = False
+    while node.parent is not None:
+        is_source |= isinstance(node, exp.From) or (
+            isinstance(node.parent, exp.Join) and node.arg_key == "this"
+        )
+        node, key = node.parent, node.arg_key
+        if isinstance(node, exp.Query):
+            sees = isinstance(node, exp.Select) and not is_source and key not in {"with", "with_"}
+            around.append((node, sees))
+            is_source = is_source and not isinstance(node, exp.Select)
+    names = Names(schema)
+    for query, sees in reversed(around):
+        names = names.within(query) if sees else names.with_queries(query)
+    return names.within(select)
+
+
+def _known(node: exp.Column, names: Names) -> tuple[bool, Source | None]:
+    """True if a column's name means something, or may; and the source that has it."""
+    at: Names | None = names
+    name, alias = names.key(node.name), names.key(node.table)
+    while at is not None:
+        for source in at.sources:
+            if alias not in {"", names.key(source.alias)}:
+                continue
+            if source.columns is None:
+                return True, None
+            if name in source.columns:
+                return True, source
+        if not alias and name in at.shown:
+            return True, None
+        at = at.outer
+    quoted = names.schema.dialect == "sqlite" and not alias and node.this.args.get("quoted")
+    return bool(quoted), None
+
+
+def _columns(tree: exp.Expr, schema: Schema) -> Iterator[tuple[exp.Column, exp.Select, Names]]:
+    """The columns of a tree, each with its SELECT and the names that can be used there."""
+    from sqlglot import exp
+
+    known: dict[int, Names] = {}
+    for node in list(tree.find_all(exp.Column, bfs=False)):
+        select = node.parent_select
+        if not is_star(node) and isinstance(select, exp.Select):
+            if id(select) not in known:
+                known[id(select)] = _names_at(select, schema)
+            yield node, select, known[id(select)]
+
+
+def _unknown_columns(
+    tree: exp.Expr, schema: Schema
+) -> Iterator[tuple[exp.Column, exp.Select, Names]]:
+    return (one for one in _columns(tree, schema) if not _known(one[0], one[2])[0])
+
+
+def _unknown_tables(tree: exp.Expr, schema: Schema) -> Iterator[exp.Table]:
+    from sqlglot import exp
+
+    key = Names(schema).key
+    given = {key(one.alias) for one in tree.find_all(exp.CTE)}
+    for node in tree.find_all(exp.Table, bfs=False):
+        named = isinstance(node.this, exp.Identifier) and key(node.name) not in given
+        if named and stored_table(schema, node) is None:
+            yield node
+
+
+@dataclass
+class Meaning:
+    """The names of a tree, which it changes, as a schema can mean them."""
+
+    tree: exp.Expr
+    schema: Schema
+    like: Likened
+    asked: str
+    """The question, whose words tell the tables that it is about."""
+    told: list[str] = field(default_factory=list)
+    """What is changed, in words."""
+
+    def found(self) -> bool:
+        """True if every name means something, once those that don't have the only meaning they can
+        have; False where one has none or several."""
+        for _ in range(_MENDS):
+            table = next(_unknown_tables(self.tree, self.schema), None)
+            unknown = next(_unknown_columns(self.tree, self.schema), None)
+            if table is None and unknown is None:
+                return True
+            if table is not None:
+                done = self._same_table(table) or self._other_table(table, is_there=False)
+            elif unknown is not None:
+                done = self._column(*unknown)
+            if not done:
+                return False
+        return False
+
+    def _same_table(self, node: exp.Table) -> bool:
+        """Reads the only table that is written like one that isn't there."""
+        same = [t for t in self.schema.tables if self.like(t.own_name) == self.like(node.name)]
+        if len(same) == 1:
+            self.told.append(f"{node.name} was read as {same[0].name}")
+            self._read(node, same[0])
+        return len(same) == 1
+
+    def _other_table(self, node: exp.Table, *, is_there: bool) -> bool:
+        """Reads the only table that has all the columns which are named in place of the only one
+        that is read, if the question doesn't name that; in place of one that isn't there, if the
+        question names the new one."""
+        from sqlglot import exp
+
+        select, key = node.parent_select, Names(self.schema).key
+        if not isinstance(select, exp.Select) or not isinstance(node.parent, exp.From):
+            return False
+        if select.args.get("joins") or len(list(self.tree.find_all(exp.Select))) > 1:
+            return False
+        used = list(select.find_all(exp.Column))
+        shown = {key(one.alias) for one in select.expressions if isinstance(one, exp.Alias)}
+        wanted = {key(one.name): one.name for one in used if key(one.name) not in shown}
+        own = stored_table(self.schema, node)
+        fitting = [
+            table
+            for table in self.schema.tables
+            if table is not own and wanted.keys() <= {key(column.name) for column in table.columns}
+        ]
+        # Where rows are counted or shown whole, the table that was named is meant.
+        whole = any(one.find(exp.Star) for one in select.expressions)
+        if len(fitting) != 1 or not wanted or (is_there and (whole or self._names(node.name, any))):
+            return False
+        if not (is_there or self._names(fitting[0].own_name, all)):
+            return False
+        held = ", ".join(dict.fromkeys(wanted.values()))
+        self.told.append(f"{fitting[0].name} has {held} and was read in place of {node.name}")
+        for one in used:
+            one.set("table", None)
+        node.set("alias", None)
+        self._read(node, fitting[0])
+        return True
+
+    def _names(self, table: str, each: Callable[[Iterator[bool]], bool]) -> bool:
+        """True if the question has any of the words of a table's name, or all of them."""
+        said = {self.like(word) for word in re.findall(r"[^\W_]+", self.asked)}
+        return each(self.like(word) in said for word in re.findall(r"[^\W_]+", table))
+
+    def _read(self, node: exp.Table, table: Table) -> None:
+        """Makes a node of FROM a stored table."""
+        from sqlglot import exp
+
+        for one in self.tree.find_all(exp.Column) if not node.alias else ():
+            if one.table and one.table.lower() == node.name.lower():
+                one.set("table", self._name(table.own_name))
+        node.set("this", self._name(table.own_name))
+        node.set("db", self._name(table.namespace) if table.namespace else None)
+
+    def _name(self, name: str) -> exp.Identifier:
+        from sqlglot import exp
+
+        quoted = written_name(dialect_of(self.schema), name) != name
+        return exp.to_identifier(name, quoted=quoted)
+
+    def _column(self, node: exp.Column, select: exp.Select, names: Names) -> bool:
+        """Gives a column its only meaning: a column of a source that is there, of the table that
+        should be read or of one that keys join; or a text in double quotes."""
+        from sqlglot import exp
+
+        stored = [one for one in names.sources if one.table is not None]
+        called = [one for one in stored if names.key(one.alias) == names.key(node.table)]
+        near = called or [
+            one for one in stored if node.table and self._alike(one.node.name, node.table)
+        ]
+        for sources, exact in ((near, True), (near, False), (stored, True), (stored, False)):
+            found = [
+                (source, column.name)
+                for source in sources
+                for column in (source.table.columns if source.table else ())
+                if names.key(column.name) == names.key(node.name)
+                or (not exact and self._alike(column.name, node.name))
+            ]
+            if found:
+                return self._say(node, found, names)
+        start = stored[0].node if len(names.sources) == len(stored) == 1 else None
+        return (
+            (isinstance(start, exp.Table) and self._other_table(start, is_there=True))
+            or self._join(node, select, names, stored)
+            or self._text(node)
+        )
+
+    def _alike(self, one: str, other: str) -> bool:
+        return self.like(one) == self.like(other)
+
+    def _say(self, node: exp.Column, found: Sequence[tuple[Source, str]], names: Names) -> bool:
+        """Names a column that sources have: one of them, or those that keys say are equal."""
+        refs = [ColumnRef(source.table.name, name) for source, name in found if source.table]
+        if not self._equal(refs):
+            return False
+        source, name = found[0]
+        before = node_text(node)
+        node.set("this", self._name(name))
+        if node.table or len(names.sources) > 1:
+            node.set("table", self._name(source.alias))
+        self.told.append(f"{before} was read as {node_text(node)}, a column of {refs[0].table}")
+        return True
+
+    def _equal(self, refs: Sequence[ColumnRef]) -> bool:
+        """True if keys join all columns with the first, so that they hold the same."""
+        pairs = self.schema.key_pairs
+        return all((refs[0], one) in pairs or (one, refs[0]) in pairs for one in refs[1:])
+
+    def _join(
+        self, node: exp.Column, select: exp.Select, names: Names, stored: Sequence[Source]
+    ) -> bool:
+        """Joins the only table that has a column, along the only shortest way over keys."""
+        taken = {one.table.name for one in stored if one.table}
+        owners = [
+            ColumnRef(table.name, column.name)
+            for table in self.schema.tables
+            for column in table.columns
+            if table.name not in taken and names.key(column.name) == names.key(node.name)
+        ]
+        aliases = {names.key(one.alias) for one in names.sources}
+        if names.key(node.table) not in aliases:
+            owners = [
+                one for one in owners if node.table and self._alike(one.table, node.table)
+            ] or owners
+        ways = {one: self._ways(stored, taken, one.table) for one in owners}
+        reached = sorted((one for one in owners if ways[one]), key=lambda one: len(ways[one][0][1]))
+        if not reached or not self._equal(reached) or len(ways[reached[0]]) > 1:
+            return False
+        start, keys = ways[reached[0]][0]
+        tables = [table for _, table, _ in keys]
+        if {names.key(table) for table in tables} & aliases:
+            return False
+        if any(down for *_, down in keys) and self._counts(select, names):
+            return False
+        self._qualify(select, names)
+        near = start.alias
+        for key, table, down in keys:
+            near = self._append(select, key, near, table, down=down)
+        node.set("this", self._name(reached[0].column))
+        node.set("table", self._name(near))
+        by = " and ".join(f"{key.table}.{key.columns[0]}" for key, *_ in keys)
+        self.told.append(f"{node.name} is a column of {tables[-1]}, joined by {by}")
+        return True
+
+    def _ways(
+        self, starts: Sequence[Source], taken: Collection[str], goal: str
+    ) -> list[tuple[Source, tuple[_Step, ...]]]:
+        """All shortest ways over keys from sources to a table. Once a way has gone from a row to
+        the one it refers to, it doesn't go on to others that refer to that: what they are joined by
+        would say nothing of the two."""
+        ways: list[tuple[Source, tuple[_Step, ...]]] = [(one, ()) for one in starts]
+        for _ in range(_STEPS):
+            longer = {}
+            for start, steps in ways:
+                at = steps[-1][1] if steps else start.table.name if start.table else ""
+                passed = {*taken, *(table for _, table, _ in steps)}
+                for key in self.schema.foreign_keys:
+                    for near, far, down in (
+                        (key.table, key.target_table, False),
+                        (key.target_table, key.table, True),
+                    ):
+                        up_before = down and any(not each[2] for each in steps)
+                        if near == at and far not in passed and not up_before:
+                            way = (*steps, (key, far, down))
+                            columns = tuple(each.pairs for each, *_ in way)
+                            longer[start.alias, columns] = (start, way)
+            ways = list(longer.values())
+            there = [one for one in ways if one[1][-1][1] == goal]
+            if there:
+                return there
+        return []
+
+    def _counts(self, select: exp.Select, names: Names) -> bool:
+        """True if a SELECT counts, adds up or averages what it has so far: rows that a join repeats
+        would change that."""
+        from sqlglot import exp
+
+        for call in select.find_all(exp.Count, exp.Sum, exp.Avg):
+            columns = list(call.find_all(exp.Column))
+            if call.find(exp.Distinct) is None and (
+                not columns or any(_known(one, names)[0] for one in columns)
+            ):
+                return True
+        return False
+
+    def _append(
+        self, select: exp.Select, key: ForeignKey, near: str, table: str, *, down: bool
+    ) -> str:
+        """Joins a table by a key; the name it goes by."""
+        from sqlglot import exp
+
+        stored = self.schema.table(table)
+        own = stored.own_name if stored else table
+        space = self._name(stored.namespace) if stored and stored.namespace else None
+        pairs = [(far, here) for here, far in key.pairs] if down else key.pairs
+        on = [
+            exp.EQ(
+                this=exp.Column(this=self._name(here.column), table=self._name(near)),
+                expression=exp.Column(this=self._name(far.column), table=self._name(own)),
+            )
+            for here, far in pairs
+        ]
+        source = exp.Table(this=self._name(own), db=space)
+        select.append("joins", exp.Join(this=source, on=exp.and_(*on)))
+        return own
+
+    def _qualify(self, select: exp.Select, names: Names) -> None:
+        """Gives the columns and the star of a SELECT the names of their sources."""
+        from sqlglot import exp
+
+        own = {id(one.node) for one in names.sources}
+        for node, within, there in _columns(self.tree, self.schema):
+            source = _known(node, there)[1]
+            if node.table or source is None or id(source.node) not in own:
+                continue
+            part: exp.Expr = node
+            while part.parent is not None and part.parent is not within:
+                part = part.parent
+            is_shown = there.key(node.name) in there.shown
+            if not (is_shown and part.arg_key in {"order", "group", "having"}):
+                node.set("table", self._name(source.alias))
+        shown: list[exp.Expr] = []
+        for item in select.expressions:
+            stars = [
+                exp.Column(this=exp.Star(), table=self._name(one.alias)) for one in names.sources
+            ]
+            shown += stars if isinstance(item, exp.Star) else [item]
+        select.set("expressions", shown)
+
+    def _text(self, node: exp.Column) -> bool:
+        """Makes a text of a name in double quotes that a column is compared with."""
+        from sqlglot import exp
+
+        compared = isinstance(node.parent, (exp.Binary, exp.In)) and node.arg_key != "this"
+        quoted = not node.table and node.this.args.get("quoted")
+        like = {self.like(ref.column) for ref in self.schema.columns}
+        if not compared or not quoted or self.like(node.name) in like:
+            return False
+        self.told.append(f'"{node.name}" is a text and was put in single quotes')
+        node.replace(exp.Literal.string(node.name))
+        return True

@@ -1,0 +1,50 @@
+"""Mends a query that failed by what the schema says, without a language model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+
+from sqlwright.candidates import execute, grounded, same_result, valid
+from sqlwright.english.words import singular, split_name
+from sqlwright.protocols import Context
+from sqlwright.sql.meant import foreign_readings, own_readings
+from sqlwright.types import Candidate, Note, State
+
+SOURCE = "repair.by_schema"
+"""The author of mended queries."""
+_READINGS = 4
+"""Most readings of a query that are run; chosen."""
+
+
+def mended(candidate: Candidate, state: State, context: Context) -> Candidate:
+    """An executed candidate that failed before it ran, as the schema can mean it, executed: its
+    child, which says in notes what was changed. Itself where it runs, where no reading of it does,
+    and where several do and their results differ."""
+    error = None if candidate.result is None else candidate.result.error
+    if error is None or error.kind not in {"sql", "unsafe"} or error.phase != "prepare":
+        return candidate
+    workspace = context.workspace
+    known = dict.fromkeys((*state.values, *candidate.values))
+    asked = f"{state.question.text} {state.goal}"
+    for readings in (own_readings, foreign_readings):
+        found: list[Candidate] = []
+        for one in islice(readings(candidate.sql, workspace.schema, likened, asked), _READINGS):
+            notes = tuple(Note("mended", change) for change in one.changes)
+            new = replace(
+                candidate, sql=one.sql, source=SOURCE, result=None, parent=candidate, tried=(),
+                note="; ".join(one.changes), warnings=(*candidate.warnings, *notes),
+            )  # fmt: skip
+            new = grounded(new, known, workspace.schema)
+            found += filter(valid, execute([new], workspace.database, context.run))
+        if found:
+            same = all(same_result(found[0], one) for one in found)
+            return found[0] if same else candidate
+    return candidate
+
+
+@lru_cache(maxsize=8192)
+def likened(name: str) -> str:
+    """The words of a name in the singular, without what stands between them."""
+    return "".join(map(singular, split_name(name))) or name.casefold()
