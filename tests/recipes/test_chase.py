@@ -29,7 +29,7 @@ from tests.scripted import scripted_models
 QUESTION = "Which customers are from Germany?"
 RIGHT = "SELECT name FROM customers WHERE country = 'Germany'"
 WRONG = "SELECT city FROM customers WHERE country = 'Germany'"
-ERROR = "SELECT names FROM customers"
+ERROR = "SELECT nme FROM customers"
 EMPTY = "SELECT name FROM customers WHERE id = 99"
 WRITER, FIXER, JUDGE, MAKER = (
     "generation.direct",

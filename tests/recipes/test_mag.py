@@ -33,7 +33,7 @@ FIRST = "SELECT name FROM customers WHERE country = 'Germany'"
 SECOND = f"{FIRST} AND city = 'München'"
 RIGHT = f"{SECOND} AND id IN (SELECT customer_id FROM orders)"
 QUERIES = {PARTS[0]: FIRST, PARTS[1]: SECOND, QUESTION: RIGHT}
-ERROR = "SELECT names FROM customers"
+ERROR = "SELECT nme FROM customers"
 EMPTY = "SELECT name FROM customers WHERE country = 'Germania'"
 NULLS = "SELECT name, city FROM customers"
 DECOMPOSER, WRITER, REFINER = "generation.decompose", "generation.sub_sql", "repair.refine"
@@ -80,7 +80,7 @@ def test_the_writer_sees_the_soft_schema_and_the_values_found(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(("faulty", "told"), [
-    (ERROR, "no such column: names"), (EMPTY, "found no rows"), (NULLS, "first rows hold NULL"),
+    (ERROR, "no such column: nme"), (EMPTY, "found no rows"), (NULLS, "first rows hold NULL"),
 ])  # fmt: skip
 def test_each_sub_query_is_refined_at_most_twice(faulty: str, told: str, ask: Ask) -> None:
     tries = iter(range(99))

@@ -29,6 +29,9 @@ def basis_of(state: State, chosen: Candidate) -> Basis:
     """The grounds where nothing was fitted to say how probable the answer is."""
     ours = [candidate for candidate in state.candidates if not candidate.goal]
     known = state.basis or Basis("none", 0, len(ours))
+    if any(note.kind == "mended" for note in chosen.warnings):
+        mended = Sign("machine_check", "the query failed as it was written, and was mended", False)
+        known = replace(known, signs=(*known.signs, mended))
     if author_of(chosen, state) == "stand_in":  # a beam's queries aren't samples: they don't vote
         known = replace(known, kind="none", agreeing=0)
     place = next((n for n, c in enumerate(state.candidates) if c.id == chosen.id), None)

@@ -123,14 +123,17 @@ def parsed_token(token: SqlToken) -> str:
     return token.text
 
 
-def node_text(node: exp.Expr, dialect: str = "sqlite", *, pretty: bool = False) -> str:
+def node_text(
+    node: exp.Expr, dialect: str = "sqlite", *, pretty: bool = False, comments: bool = True
+) -> str:
     """A part of a tree as SQL of a dialect, the whole query included; empty when it is nested too
     deeply to be written or can't be said in SQL."""
     from sqlglot.errors import SqlglotError
 
     try:
         with silence():
-            return node.sql(dialect=dialect_named(dialect).parser, pretty=pretty)
+            parser = dialect_named(dialect).parser
+            return node.sql(dialect=parser, pretty=pretty, comments=comments)
     except (ValueError, RecursionError, SqlglotError):
         return ""
 

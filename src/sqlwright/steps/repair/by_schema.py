@@ -25,6 +25,10 @@ def mended(candidate: Candidate, state: State, context: Context) -> Candidate:
     error = None if candidate.result is None else candidate.result.error
     if error is None or error.kind not in {"sql", "unsafe"} or error.phase != "prepare":
         return candidate
+    return context.run.once(lambda: _mended(candidate, state, context), SOURCE, (candidate,))
+
+
+def _mended(candidate: Candidate, state: State, context: Context) -> Candidate:
     workspace = context.workspace
     known = dict.fromkeys((*state.values, *candidate.values))
     asked = f"{state.question.text} {state.goal}"

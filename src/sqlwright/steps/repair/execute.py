@@ -1,4 +1,4 @@
-"""Executes candidates and does nothing else."""
+"""Executes candidates, and mends by the schema those that fail."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from sqlwright.candidates import execute
 from sqlwright.protocols import Context, Step
+from sqlwright.steps.repair.by_schema import mended
 from sqlwright.types import State
 
 
@@ -17,7 +18,14 @@ class ExecuteCandidates(Step):
     Does nothing without candidates. When time runs out, the rest stays unexecuted.
     """
 
-    purpose: ClassVar[str] = "Runs each query that hasn't run yet. No call."
+    by_schema: bool = True
+    """Put right a query that fails where the schema says what its names mean, and one that is
+    written for another engine; not part of any paper."""
+
+    purpose: ClassVar[str] = (
+        "Runs each query that hasn't run yet; one that fails is mended where the schema alone says "
+        "how. No call."
+    )
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 
@@ -25,4 +33,6 @@ class ExecuteCandidates(Step):
         if not state.candidates:
             return state
         done = execute(state.candidates, context.workspace.database, context.run)
+        if self.by_schema:
+            done = tuple(mended(one, state, context) for one in done)
         return state.evolve(candidates=done)

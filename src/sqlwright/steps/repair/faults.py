@@ -22,6 +22,7 @@ from sqlwright.schema import ColumnRef, Detail, Schema
 from sqlwright.sql.dialects import dialect_of, written_table
 from sqlwright.sql.reading import ComparedText, compared_texts
 from sqlwright.sql.tokens import quote_name, quote_text
+from sqlwright.sql.tree import node_text, query_tree
 from sqlwright.types import Candidate, Cell, ErrorCause, ExecutionError, Question, State, ValueMatch
 
 SIMILAR = 0.6
@@ -124,22 +125,26 @@ def _partly_null(rows: Sequence[Sequence[Cell]]) -> bool:
 
 def settled(candidate: Candidate) -> bool:
     """True if no further repair is asked for: the last one came to no query at all, or to one that
-    was there before. Whoever repeats a query that ran calls it right; one that failed never is."""
+    was there before. Whoever repeats a query has nothing else to say, be it right or not."""
     if not candidate.tried:
         return False
     last = candidate.tried[-1]
-    if not last.sql or (candidate.result is not None and not candidate.result.ok):
-        return not last.sql
-    return normalized_sql(last.sql, last.dialect) in seen(
-        replace(candidate, tried=candidate.tried[:-1])
-    )
+    return not last.sql or query_key(last) in seen(replace(candidate, tried=candidate.tried[:-1]))
 
 
 def seen(candidate: Candidate) -> frozenset[str]:
     """Every query its line has come to: itself, what it was made from, what was tried instead."""
     line = list(history(candidate))
     queries = [*line, *(tried for one in line for tried in one.tried)]
-    return frozenset(normalized_sql(one.sql, one.dialect) for one in queries)
+    return frozenset(map(query_key, queries))
+
+
+def query_key(candidate: Candidate) -> str:
+    """A query as it is compared: its parse tree as a text, so that blanks, comments and the case
+    of keywords make no difference; the text of one that can't be read."""
+    tree = query_tree(candidate.sql, candidate.dialect)
+    written = "" if tree is None else node_text(tree, candidate.dialect, comments=False)
+    return written or normalized_sql(candidate.sql, candidate.dialect)
 
 
 def unknown_texts(

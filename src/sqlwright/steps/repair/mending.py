@@ -9,16 +9,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-from sqlwright.candidates import execute, grounded, history, normalized_sql, result_rank
+from sqlwright.candidates import execute, grounded, history, result_rank
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Text
 from sqlwright.prompts.fitting import Fitted
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.sampling import Prompt, ask
 from sqlwright.prompts.schema import render_result, render_sql
-from sqlwright.prompts.templates import plain_text
+from sqlwright.prompts.templates import plain_text, schema_text
 from sqlwright.protocols import Context
-from sqlwright.steps.repair.faults import Fault, FaultRule, seen
+from sqlwright.sql.meant import holders
+from sqlwright.steps.repair.by_schema import mended
+from sqlwright.steps.repair.faults import Fault, FaultRule, query_key, seen
 from sqlwright.steps.task import QueryStep
 from sqlwright.types import Candidate, ExecutionResult, State
 
@@ -59,6 +61,9 @@ class Mending(QueryStep):
     """The name of the step."""
     rows: ClassVar[int]
     """Rows of a result shown at most."""
+    by_schema: bool
+    """Mend by the schema what fails, before and after a model is asked, and tell the model which
+    tables have a column that isn't where its query looks for it."""
 
     @property
     @abstractmethod
@@ -85,12 +90,13 @@ class Mending(QueryStep):
     ) -> Fitted:
         """The prompt with a candidate, what came of it, and what was tried in its place."""
         candidate = looked.candidate
+        owners = self._owners(candidate, context)
 
         def told(listed: float) -> Mapping[str, Any]:
             rows = math.ceil(self.rows * listed)
             return {
                 "sql": render_sql(candidate, state.question),
-                "outcome": [*outcome(candidate, looked.faults, rows), *notes],
+                "outcome": [*outcome(candidate, looked.faults, rows), *owners, *notes],
                 "tried": [
                     {
                         "sql": render_sql(tried, state.question),
@@ -131,8 +137,9 @@ class Mending(QueryStep):
     def applies(self, state: State, context: Context) -> bool:
         """True if a candidate wasn't executed yet, or a model is to look at it."""
         return any(
-            one.result is None or self._at_hand(one, state, context).wanted
+            one.result is None or hand.wanted or hand.candidate is not one
             for one in state.candidates
+            for hand in (self._at_hand(one, state, context),)
         )
 
     def __call__(self, state: State, context: Context) -> State:
@@ -170,7 +177,19 @@ class Mending(QueryStep):
         """`looked_at` for candidates for the question or sub-question at hand."""
         if candidate.goal != state.goal:
             return Looked(candidate, (), wanted=False)
+        if self.by_schema and candidate.result is not None:
+            candidate = mended(candidate, state, context)
         return self.looked_at(candidate, state, context)
+
+    def _owners(self, candidate: Candidate, context: Context) -> list[Text]:
+        """The tables of columns that its query looks for elsewhere, as a model is told."""
+        result, schema = candidate.result, context.workspace.schema
+        if not self.by_schema or result is None or result.ok:
+            return []
+        return [
+            schema_text(f"{column} is a column of {' and of '.join(tables)}.")
+            for column, tables in holders(candidate.sql, schema)
+        ]
 
     def _revised(
         self, looked: Looked, reply: Mended | None, state: State, context: Context
@@ -193,9 +212,11 @@ class Mending(QueryStep):
         )
         known = dict.fromkeys((*state.values, *old.values))
         new = grounded(new, known, context.workspace.schema)
-        if normalized_sql(new.sql, new.dialect) in seen(old):
-            return _with_tried(old, replace(new, result=_known_result(new.sql, old)))
+        if query_key(new) in seen(old):
+            return _with_tried(old, replace(new, result=_known_result(new, old)))
         (new,) = execute([new], context.workspace.database, context.run)
+        if self.by_schema:
+            new = mended(new, state, context)
         new = self.by_machine(new, state, context)
         if self.better(new, looked, state, context):
             return new
@@ -221,11 +242,10 @@ def _replies_so_far(candidate: Candidate, state: State, source: str) -> int:
     return replies + SUB_QUESTION * max(state.sub_question - 1, 0)
 
 
-def _known_result(sql: str, candidate: Candidate) -> ExecutionResult | None:
-    """The result of the query where a candidate's line came to it before."""
+def _known_result(new: Candidate, candidate: Candidate) -> ExecutionResult | None:
+    """The result of a query where a candidate's line came to it before."""
     line = [one for each in history(candidate) for one in (each, *each.tried)]
-    text = normalized_sql(sql, candidate.dialect)
-    same = (one.result for one in line if normalized_sql(one.sql, one.dialect) == text)
+    same = (one.result for one in line if query_key(one) == query_key(new))
     return next(filter(None, same), None)
 
 

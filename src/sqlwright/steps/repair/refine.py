@@ -54,6 +54,9 @@ class Refine(Mending):
     """Refine queries that find no rows."""
     null_rows: int = NULL_ROWS
     """First rows that are looked at for NULL; 0 accepts it."""
+    by_schema: bool = True
+    """Mend by the schema what fails, and tell the model which tables have a column that it looks
+    for elsewhere; not in the paper."""
     sampling: Sampling = field(default_factory=Sampling)
 
     source: ClassVar[str] = "repair.refine"

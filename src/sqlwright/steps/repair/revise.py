@@ -66,6 +66,9 @@ class Revise(Mending):
     always: bool = False
     """Look at every query, with its result (CHESS appendix A.4). A query with rows
     may then be replaced by another one with rows."""
+    by_schema: bool = True
+    """Mend by the schema what fails, and tell the model which tables have a column that it looks
+    for elsewhere; not in the paper."""
     sampling: Sampling = field(default_factory=Sampling)
 
     source: ClassVar[str] = SOURCE
