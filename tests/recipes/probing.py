@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import cycle
+from itertools import cycle, repeat
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ DIFFERENT = (
     "SELECT city FROM members WHERE country = 'Germany'",
     "SELECT count(*) FROM bookings",
 )
+MENDABLE = "SELECT names FROM members"
+"""Fails, and the schema says what it means."""
 DESCRIBED = "the town where the member lives"
 CUT = "…"
 """Ends a value that is shown in part."""
@@ -107,11 +109,12 @@ class CountedCritic(ScriptedCritic):
         return super().assess(state, candidates)
 
 
-def counted(one: Ablation, workspace: Workspace) -> Counter[str]:
-    """What the parts of an ablation do for one question, in the configuration in which it ships."""
+def counted(one: Ablation, workspace: Workspace, *, mendable: bool = False) -> Counter[str]:
+    """What the parts of an ablation do for one question, in the configuration in which it ships;
+    with `mendable` every query that is written can be mended by the schema."""
     recorder = Recorder()
     index: ValueIndex = CountedIndex(workspace.values, recorder)
-    says = _replies(one.recipe)
+    says = _replies(one.recipe, mendable=mendable)
     names = {"llm", *re.findall(r"\.model=(\S+)", " ".join(one.overrides))}
     can = Capabilities(remote=False, json_schema=True, logprobs=True)
     models = {
@@ -133,7 +136,7 @@ def counted(one: Ablation, workspace: Workspace) -> Counter[str]:
     return recorder.counts
 
 
-def _replies(recipe: str) -> Callable[[Asked], Any]:
+def _replies(recipe: str, *, mendable: bool) -> Callable[[Asked], Any]:
     """Replies of models that err first, and differ. A recipe without repair gets no errors."""
     responder, numbers = Responder(faulty=0.0), iter(range(10_000))
     errors = (f"SELECT wrong{number} FROM members" for number in numbers)
@@ -141,6 +144,8 @@ def _replies(recipe: str) -> Callable[[Asked], Any]:
     written = cycle([None, MISSPELT, *DIFFERENT] if repaired else DIFFERENT)
     if recipe == "chess-ir-cg-ut":  # more results than ten tests can tell apart
         written = (f"SELECT seats + {number} FROM grounds" for number in numbers)
+    if mendable:
+        written = repeat(MENDABLE)
     mended = cycle([None, MISSPELT] if recipe != "mag" else [None, *DIFFERENT])
 
     def says(asked: Asked) -> Any:

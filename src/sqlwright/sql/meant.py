@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 Likened = Callable[[str], str]
-"""What a name and others that may be meant by it have in common, as singular and plural do."""
+"""Gives what a name has in common with others that may be meant by it, as its plural has."""
 
 _Step = tuple[ForeignKey, str, bool]
 """A key, the table it leads to, and True if that table refers to the one before."""
@@ -47,12 +47,13 @@ class Reading(NamedTuple):
 
 
 def own_readings(sql: str, schema: Schema, like: Likened, asked: str) -> Iterator[Reading]:
-    """What a query means in the database's own dialect: with its names in quotes, and as it is."""
+    """The meanings of a query in the database's own dialect: with its names in quotes, and as it
+    is."""
     return _readings(sql, schema, (dialect_of(schema),), like, asked)
 
 
 def foreign_readings(sql: str, schema: Schema, like: Likened, asked: str) -> Iterator[Reading]:
-    """What a query means where it was written for another engine, in the database's dialect."""
+    """The meanings of a query that was written for another engine, in the database's dialect."""
     own = dialect_of(schema).parser
     others = tuple(dialect_named(name) for name in FOREIGN if dialect_named(name).parser != own)
     return _readings(sql, schema, others, like, asked)
@@ -225,7 +226,7 @@ class Meaning:
     asked: str
     """The question, whose words tell the tables that it is about."""
     told: list[str] = field(default_factory=list)
-    """What is changed, in words."""
+    """The changes, in words."""
 
     def found(self) -> bool:
         """True if every name means something, once those that don't have the only meaning they can

@@ -128,13 +128,13 @@ def node_text(
 ) -> str:
     """A part of a tree as SQL of a dialect, the whole query included; empty when it is nested too
     deeply to be written or can't be said in SQL."""
-    from sqlglot.errors import SqlglotError
+    from sqlglot import ParseError
 
     try:
         with silence():
             parser = dialect_named(dialect).parser
             return node.sql(dialect=parser, pretty=pretty, comments=comments)
-    except (ValueError, RecursionError, SqlglotError):
+    except (ValueError, RecursionError, ParseError):
         return ""
 
 

@@ -38,7 +38,7 @@ def _mended(candidate: Candidate, state: State, context: Context) -> Candidate:
             notes = tuple(Note("mended", change) for change in one.changes)
             new = replace(
                 candidate, sql=one.sql, source=SOURCE, result=None, parent=candidate, tried=(),
-                note="; ".join(one.changes), warnings=(*candidate.warnings, *notes),
+                prompt="", note="; ".join(one.changes), warnings=(*candidate.warnings, *notes),
             )  # fmt: skip
             new = grounded(new, known, workspace.schema)
             found += filter(valid, execute([new], workspace.database, context.run))
