@@ -392,6 +392,8 @@ class State:
     examples: tuple[ColumnExamples, ...] = ()
     """Stored values shown of columns in place of frequent ones."""
     demonstrations: tuple[Demonstration, ...] = ()
+    discarded: tuple[Demonstration, ...] = ()
+    """Demonstrations that a model made and that can't be used."""
     sub_questions: tuple[SubQuestion, ...] = ()
     """The question taken apart; the last one is the question itself."""
     sub_question: int = 0

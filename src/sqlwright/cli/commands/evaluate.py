@@ -29,6 +29,7 @@ from sqlwright.cli.views.several import (
     noted_interrupt,
     seed_lines,
 )
+from sqlwright.cli.views.steps import part_entries, selection_entries, view_entries
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
 from sqlwright.lab.evaluation.intervals import Share
@@ -417,7 +418,7 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
     yield from labelled("databases", _clustered_entries(summary), display.width)
     yield from labelled("metrics", _metric_entries(summary), display.width)
     yield from labelled("tiers", _tier_entries(summary), display.width)
-    yield from labelled("selection", _selection_entries(summary), display.width)
+    yield from labelled("selection", selection_entries(summary), display.width)
     linker = summary["linker"]
     if linker["all_columns_found"]["total"]:  # recipes without a linker have nothing to measure
         recalls = (
@@ -425,7 +426,8 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
             f"{linker['column_precision']:.1%}; tables: recall {linker['table_recall']:.1%}"
         )
         yield from labelled("linker", [Text(recalls)], display.width)
-    yield from labelled("views", _view_entries(summary), display.width)
+    yield from labelled("views", view_entries(summary), display.width)
+    yield from labelled("parts", part_entries(summary), display.width)
     error = summary["expected_calibration_error"]
     told = "no probabilities: nothing was fitted to give them"
     if error is not None:
@@ -461,20 +463,6 @@ def _share_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterato
             yield _share_line(name, summary[key], meaning, display)
 
 
-def _view_entries(summary: Mapping[str, Any]) -> list[Text]:
-    """A line for each step that narrows the schema, over the questions for which it ran."""
-    return [
-        Text(
-            f"{clean(step, 60)}: {view['columns']:.1f} columns, "
-            f"recall {view['column_recall']:.1%}, precision {view['column_precision']:.1%}; "
-            f"tables: recall {view['table_recall']:.1%}, precision {view['table_precision']:.1%}; "
-            f"all that is needed left in {view['all_columns_shown']['hits']:,} "
-            f"of {view['questions']:,}"
-        )
-        for step, view in summary["views"].items()
-    ]
-
-
 def _clustered_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
     """The interval over whole databases: another one's questions are asked elsewhere."""
     if clustered := summary["clustered"]:
@@ -499,16 +487,6 @@ def _tier_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
     tiers = [f"{clean(name, 40)} {tier['value']:.1%}" for name, tier in summary["tiers"].items()]
     if tiers:
         yield Text("right or as good but for " + ", ".join(tiers))
-
-
-def _selection_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
-    """The right choices where there was a choice, and the worst choices there could be."""
-    questions, gap = summary["selection"]["questions"], summary["gap_share"]
-    if questions["total"]:
-        closed = "" if gap is None else f"; {gap:.1%} of the way from first candidate to oracle"
-        yield Text(f"right in {in_brackets(questions)} with right and wrong candidates{closed}")
-        adversary = summary["bounds"]["adversary"]
-        yield Text(f"every candidate right in {in_brackets(adversary)}", style="quiet")
 
 
 def _area(area: float | None) -> str:

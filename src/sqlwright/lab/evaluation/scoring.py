@@ -12,6 +12,7 @@ from sqlwright.lab.evaluation.error_classes.classify import WrongAnswer, classif
 from sqlwright.lab.evaluation.error_classes.origins import Asked, origin_of
 from sqlwright.lab.evaluation.grading import hardness
 from sqlwright.lab.evaluation.metrics.metric import Judged, Metric, Reference, chosen_metrics
+from sqlwright.lab.evaluation.parts import parts_of
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.rules.rule import Rule, all_rules, find_rule
 from sqlwright.lab.evaluation.stored_cells import as_given
@@ -106,6 +107,8 @@ class Scorer:
             oracle=right or any(each for _, each in judged),
             judged=judged,
             judgements=_judgements(state),
+            parts=parts_of(state, gold_sql, self.schema, verdicts.by_rule),
+            sub_questions=len(state.sub_questions),
             views={} if views is None else views.counts(self.schema, needed),
             **_linking(needed, state),
         )

@@ -82,7 +82,7 @@ class MakeExamples(SchemaStep):
         "once, before them. Two calls."
     )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
-    writes: ClassVar[frozenset[str]] = frozenset({"demonstrations"})
+    writes: ClassVar[frozenset[str]] = frozenset({"demonstrations", "discarded"})
 
     def __post_init__(self) -> None:
         for option in ("by_feature", "by_column", "like", "examples"):
@@ -116,6 +116,9 @@ class MakeExamples(SchemaStep):
         # In turn, so that both kinds are there where a prompt shows the first few only.
         made = sorted(chain.from_iterable(by_kind), key=lambda one: one.turn)
         kept = tuple(self._kept(made, context)) if self.checked else tuple(made)
+        usable = {replace(one, checked=False) for one in kept}
+        left = (one for one in made if one not in usable)
+        state = state.evolve(discarded=(*state.discarded, *left))
         if not kept:
             told = f"none of the {len(made)} examples{self._kind} that the model made can be used"
             return state.warn("model", told)

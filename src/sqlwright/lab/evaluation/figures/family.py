@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import ClassVar, Protocol
 
-from sqlwright.lab.evaluation.intervals import Share
+from sqlwright.lab.evaluation.intervals import Share, ratio_interval
 from sqlwright.lab.evaluation.records import Record
 
 
@@ -52,3 +52,14 @@ class Tally:
     def units(self) -> Counter[tuple[int, int]]:
         """Numbers of names with the same hits and total."""
         return Counter((hits, total) for hits, total in self._counts.values())
+
+
+def share_of(units: Counter[tuple[int, int]]) -> dict[str, float]:
+    """The share over all questions, of which `units` counts those with the same hits and total; its
+    interval draws questions."""
+    share = Share(
+        sum(hits * times for (hits, _), times in units.items()),
+        sum(total * times for (_, total), times in units.items()),
+    ).as_dict()
+    low, high = ratio_interval(units) or (0.0, 1.0)
+    return share | {"low": low, "high": high}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from sqlwright.lab.evaluation.figures.family import Family
-from sqlwright.lab.evaluation.intervals import Share, ratio_interval
+from sqlwright.lab.evaluation.figures.family import Family, share_of
 from sqlwright.lab.evaluation.records import Record
 
 Seen = tuple[Sequence[int], Sequence[float]]
@@ -52,7 +51,7 @@ class Judging(Family):
         if not self._asked:
             return {"judging": {}}
         told: dict[str, object] = {"asked": self._asked, "lost": self._lost}
-        return {"judging": told | {name: _share(n) for name, n in self._counts.items()}}
+        return {"judging": told | {name: share_of(n) for name, n in self._counts.items()}}
 
 
 def _chose_right(seen: Seen, good: Sequence[bool]) -> bool:
@@ -77,13 +76,3 @@ def _ahead(seen: Seen) -> int:
     """1 if the first of two has more of the vote, -1 if the second has."""
     first, second = seen[1]
     return (first > second) - (first < second)
-
-
-def _share(units: Counter[tuple[int, int]]) -> dict[str, float]:
-    """The share over all questions; its interval draws questions."""
-    share = Share(
-        sum(hits * times for (hits, _), times in units.items()),
-        sum(total * times for (_, total), times in units.items()),
-    ).as_dict()
-    low, high = ratio_interval(units) or (0.0, 1.0)
-    return share | {"low": low, "high": high}

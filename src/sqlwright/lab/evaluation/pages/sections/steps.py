@@ -1,5 +1,5 @@
-"""Steps: which generators had a right candidate, how well they were chosen, and what linking
-left of the schema."""
+"""Steps: which generators had a right candidate, how well they were chosen, how often retrieval,
+repairs and unit tests did their part, and what linking left of the schema."""
 
 from __future__ import annotations
 
@@ -48,8 +48,12 @@ def candidates(run: MeasuredRun) -> Section:
         "Candidates and selection",
         "candidates",
         "Candidates",
-        listed=list(_gap(summary)),
-        figures=(_generators(summary), stacked(_bounds(summary), _pass_at(summary))),
+        listed=[*_gap(summary), *_depth(summary)],
+        figures=(
+            _generators(summary),
+            stacked(_bounds(summary), _pass_at(summary)),
+            _parts(summary),
+        ),
     )
 
 
@@ -142,6 +146,23 @@ def _gap(summary: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"Selection closes {closed:.1%} of the gap between the first candidate and the best."
         )
+
+
+def _depth(summary: Mapping[str, Any]) -> Iterator[str]:
+    depth = number(mapping(summary.get("sub_questions")).get("value"))
+    if depth is not None:
+        yield f"A question is taken into {depth:.1f} sub-questions at the mean, itself included."
+
+
+def _parts(summary: Mapping[str, Any]) -> Html:
+    return share_figure(
+        "Work of the parts",
+        estimates(mapping(summary.get("parts"))),
+        "Texts that the gold query compares with and retrieval found; made examples that can be "
+        "used; of the queries that a repair came to, those right in place of a wrong one and wrong "
+        "in place of a right one; unit tests that some queries pass and others don't, and of these "
+        "those that more of the right ones pass.",
+    )
 
 
 def _linker(summary: Mapping[str, Any]) -> Iterator[str]:
