@@ -199,6 +199,9 @@ class Reply:
     """Taken from the cache or a recording: it cost nothing."""
     took: Took | None = field(default=None, compare=False)
     """None where nobody kept it."""
+    left_out: tuple[str, ...] = ()
+    """Settings that decide what is replied and that weren't sent, since the model had refused
+    them."""
 
     @property
     def unsaid(self) -> bool:

@@ -61,6 +61,15 @@ def test_a_report_says_what_language_models_took() -> None:
     assert summarize([record(1, right=True)])["usage"] == {}
 
 
+def test_a_report_says_first_what_went_otherwise_than_planned() -> None:
+    noted = ("examples", "the model made no examples\x1b[31m")
+    made = [record(n, right=True, notes=[noted, ("tied", "equal")]) for n in range(3)]
+    text = rendered(summary_lines(summarize(made), look(100)), 100)
+    said = "notes on examples for the prompt at 3 questions, the first: the model made no examples"
+    assert said in text.split("\n\n")[0]
+    assert "equal" not in text
+
+
 def test_a_report_says_how_many_answers_were_not_the_language_models() -> None:
     ours = [record(i, right=i > 0, answered_by="stand_in") for i in range(3)]
     theirs = [record(i, right=True, answered_by="language_model") for i in range(3, 10)]

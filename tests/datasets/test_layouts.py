@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,24 @@ def test_a_name_that_isnt_there_is_told_with_those_that_are() -> None:
 def test_a_folder_that_isnt_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="isn't there"):
         load_dataset("bird", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("folder", "split", "release"),
+    [
+        ("dev_20240627", None, "20240627"),
+        ("set", "dev_20251106", "20251106"),
+        ("set", None, ""),
+        ("dev_120240627", None, ""),
+    ],
+)
+def test_a_release_is_read_off_the_name_of_the_folder_or_the_file(
+    folder: str, split: str | None, release: str, tmp_path: Path
+) -> None:
+    (tmp_path / folder).mkdir()
+    row = {"question": "How many?", "SQL": "SELECT 1", "db_id": "shop"}
+    (tmp_path / folder / f"{split or 'dev'}.json").write_text(json.dumps([row]))
+    assert load_dataset("bird", tmp_path / folder, Selection(split=split)).release == release
 
 
 def test_an_installed_package_adds_a_data_set(

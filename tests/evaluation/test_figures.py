@@ -48,6 +48,7 @@ def record(number: int, told: Mapping[str, Any]) -> Record:
         candidates=told.get("candidates", len(judged)),
         judged=judged,
         judgements=told.get("judgements", ()),
+        notes=told.get("notes", ()),
         confidence=told.get("sure"),
         usage=told.get("usage", {}),
         difficulty=told.get("level", ""),

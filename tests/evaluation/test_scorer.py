@@ -16,7 +16,16 @@ from sqlwright.lab.evaluation.rules.rule import RULES, find_rule
 from sqlwright.lab.evaluation.scoring import Scorer
 from sqlwright.protocols import Database, Workspace
 from sqlwright.schema import ColumnRef, SchemaView
-from sqlwright.types import Answer, Candidate, ColumnLink, ExecutionResult, Question, State
+from sqlwright.types import (
+    Answer,
+    Candidate,
+    ColumnLink,
+    ExecutionResult,
+    Judgement,
+    Note,
+    Question,
+    State,
+)
 
 NAMES = (("Ada Brandt",), ("Bo Carlsen",), ("Chen Li",), ("Dora Ek",))
 ALL = "SELECT name FROM customers"
@@ -49,12 +58,17 @@ def score(shop_workspace: Workspace):
         metrics: tuple[str, ...] = (),
         candidates: tuple[Candidate, ...] = (),
         columns: tuple[ColumnLink, ...] = (),
+        judgements: tuple[Judgement, ...] = (),
+        notes: tuple[Note, ...] = (),
         **example: Any,
     ) -> Record:
         asked = Example("1", "shop", "Who?", gold, Path("shop.sqlite"), **example)
-        answer = Answer("failed" if sql is None else "answered", "Who?", sql, "sqlite")
+        status = "failed" if sql is None else "answered"
+        answer = Answer(status, "Who?", sql, "sqlite", warnings=notes)
         view = SchemaView(shop_workspace.schema)
-        state = State(Question("Who?"), view, columns=columns, candidates=candidates)
+        state = State(
+            Question("Who?"), view, columns=columns, candidates=candidates, judgements=judgements
+        )
         source = database or shop_workspace.database
         scorer = Scorer(source, shop_workspace.schema, find_rule(rule), chosen_metrics(metrics))
         return scorer.score(asked, answer, state, 0.0)
@@ -152,6 +166,40 @@ def test_the_linker_s_tables_are_counted(score):
     ]
     record = score(ALL, ALL, columns=tuple(links))
     assert (record.kept_columns, record.kept_tables, record.found_tables) == (3, 2, 1)
+
+
+def test_candidates_are_told_apart_by_prompt_and_model_whoever_repaired_them(score):
+    written = Candidate("SELECT names FROM customers", "generation.direct", prompt="by_plan")
+    mended = Candidate(ALL, "repair.revise", parent=written, model="fixer")
+    other = Candidate(ALL, "generation.direct", prompt="short", model="second", sample=2)
+    parsed = Candidate("SELECT 1", "generation.embedded")
+    record = score(ALL, ALL, candidates=(mended, other, parsed))
+    assert record.judged == [
+        ("by_plan", True),
+        ("short, second", True),
+        ("generation.embedded", False),
+    ]
+    told = summarize([record])
+    assert told["generators"] == [{"sources": ["by_plan", "short, second"], "questions": 1}]
+    assert told["by_generator"]["generation.embedded"]["oracle"]["hits"] == 0
+
+
+def test_what_judges_said_is_kept_by_the_places_of_candidates(score):
+    right, wrong = Candidate(ALL, "a"), Candidate("SELECT 1", "b")
+    said = (
+        Judgement("judge", (wrong.id, right.id), (0.25, 0.75)),
+        Judgement("judge", (right.id, wrong.id), ()),
+        Judgement("judge", ("gone", right.id), (1.0, 0.0)),
+    )
+    record = score(ALL, ALL, candidates=(right, wrong), judgements=said)
+    assert record.judgements == [("judge", [1, 0], (0.25, 0.75)), ("judge", [0, 1], ())]
+    judging = summarize([record])["judging"]
+    assert (judging["asked"], judging["lost"], judging["pairs"]["hits"]) == (2, 1, 1)
+
+
+def test_the_answers_notes_are_kept_with_their_kinds(score):
+    record = score(ALL, ALL, notes=(Note("examples", "none were made", "cause"),))
+    assert record.notes == [("examples", "none were made")]
 
 
 def test_no_query_is_wrong_by_everything(score):

@@ -202,6 +202,28 @@ def test_of_several_runs_most_questions_count_then_the_newest(tmp_path: Path) ->
     assert "/new: mag with openai/small, dev by the rule 'bird', 40 questions" in told
 
 
+def test_the_revision_of_the_data_and_what_went_otherwise_stand_beside_a_run(
+    tmp_path: Path,
+) -> None:
+    files = {"dev.json": "4f2a9c81" + "0" * 56, "dev_databases/a/a.sqlite": f"8192:{'1' * 64}"}
+    notes = {
+        "parameter": {"questions": 40, "first": "m doesn't take 'temperature'"},
+        "tied": {"questions": 3, "first": "two are equal"},
+    }
+    described = {"files": files, "release": "20240627", "report": {"notes": notes}}
+    run_folder(tmp_path / "run", "mag", **described)
+    mag = filled("mag", tmp_path)
+    told = " ".join(beneath(table(mag, "table 1"), mag.choice))
+    assert "dev (release 20240627, dev.json 4f2a9c81) by the rule 'bird'" in told
+    assert (
+        "parameters that the model refused at 40 questions, the first: m doesn't take 'temperature'"
+        in told
+    )
+    assert "two are equal" not in told
+    (run,) = to_dict(mag, "mag")["tables"][0]["runs"]
+    assert run["revision"] == "release 20240627, dev.json 4f2a9c81"
+
+
 def test_runs_that_arent_whole_or_cant_be_read_are_told(tmp_path: Path) -> None:
     (run_folder(tmp_path / "half", "mag") / "report.json").unlink()
     (run_folder(tmp_path / "torn", "mag") / "report.json").write_text('{"questions"')

@@ -123,6 +123,30 @@ def test_the_answer_says_what_was_changed(database_files: dict[str, Path]) -> No
     assert any(told in note.text for note in answer.warnings)
 
 
+def test_every_answer_says_what_was_refused_before_it(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    """The server refuses the temperature once; it is missing from all requests that follow."""
+    case = {"refuses": "temperature", "status": 400, "says": "temperature is not supported"}
+    told = "openai-compatible/m doesn't take 'temperature', which is left out"
+    with ModelServer(answer=lambda _: SQL, faults=refusing(case)) as server:
+
+        def notes(*questions: str) -> list[list[str]]:
+            options = LlmOptions("openai-compatible/m", server.url, retrying=0.01)
+            with api.open(
+                database_files["shop"], recipe="baseline", llm=options, record=False, environ={},
+                home=tmp_path,
+            ) as session:  # fmt: skip
+                answers = [session.ask(question) for question in questions]
+            assert all(answer.rows == ((4,),) for answer in answers)
+            return [[n.text for n in one.warnings if n.kind == "parameter"] for one in answers]
+
+        assert notes("How many customers are there?", "How many are they?") == [[told], [told]]
+        sent = len(server.seen)
+        assert notes("How many customers are there?") == [[told]]
+        assert len(server.seen) == sent  # from the cache
+
+
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 def test_an_answer_among_the_reasoning_is_read_and_told(
     database_files: dict[str, Path], name: str

@@ -77,7 +77,7 @@ def test_columns_are_left_out_last_those_furthest_from_the_question_first(
     assert found.portion.columns is not None
     assert found.portion.columns >= 8
     assert "columns nearest to the question" in state.warnings[0].text
-    assert state.warnings[0].kind == "schema"
+    assert state.warnings[0].kind == "prompt"
 
 
 @pytest.mark.parametrize("narrow", [True, False])

@@ -381,6 +381,7 @@ class GatedModel:
                 pending.call, self._name, self.capabilities, samples, step=meter.step
             )
         replies = [sample for sample in samples if isinstance(sample, Reply)]
+        before = (name for reply in replies for name in reply.left_out)
         run.events(
             ModelCalled(
                 step=meter.step,
@@ -397,7 +398,7 @@ class GatedModel:
                 reasoning_tokens=sum(reply.reasoning_tokens for reply in replies),
                 cached=sum(reply.cached for reply in replies),
                 cut=pending.cut,
-                left_out=pending.left_out,
+                left_out=tuple(dict.fromkeys((*pending.left_out, *before))),
                 cost=meter.costs.get(id(pending.call.messages), 0.0),
                 seconds=pending.seconds,
             )

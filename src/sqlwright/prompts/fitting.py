@@ -22,7 +22,7 @@ from sqlwright.prompts.sampling import Sampling
 from sqlwright.prompts.schema import SchemaStyle
 from sqlwright.protocols import Context, context_tokens
 from sqlwright.schema import ColumnRef, Detail, SchemaView
-from sqlwright.types import NoteKind, State
+from sqlwright.types import State
 
 FEWEST = 8
 """Columns of which at least a schema is shown."""
@@ -71,10 +71,9 @@ class Fitted:
         parts = list(self._left_out())
         if not parts:
             return state
-        kind: NoteKind = "model" if self.portion.columns is None else "schema"
         listed = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
         return state.warn(
-            kind,
+            "prompt",
             f"to fit the model's context of {self.context_tokens:,} tokens, prompts of {step} "
             f"show {listed}",
         )

@@ -321,7 +321,7 @@ def remarks(event: Event) -> Iterator[Note]:
     if isinstance(event, ModelCalled):
         for name in event.left_out:
             instead = _INSTEAD.get(name, f"{name!r}, which is left out")
-            yield Note("model", f"{event.model} doesn't take {instead}")
+            yield Note("parameter", f"{event.model} doesn't take {instead}")
         if any(isinstance(reply, Reply) and reply.unsaid for reply in event.replies):
             text = "has no text but its reasoning; that was read"
             yield Note("model", f"a reply of {event.model} {text}")

@@ -17,6 +17,7 @@ from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.types.candidates import (
     CAVEATS,
     FINDINGS,
+    TROUBLE,
     Account,
     AskedPhrase,
     Candidate,
@@ -278,6 +279,7 @@ class ColumnExamples:
 __all__ = [
     "CAVEATS",
     "FINDINGS",
+    "TROUBLE",
     "Account",
     "Answer",
     "AskedPhrase",

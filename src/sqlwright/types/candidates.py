@@ -110,9 +110,17 @@ NoteKind = Literal[
     "null_first", "text_among_numbers", "tied", "equal_rows",
     "shortened", "only_null", "date", "second_question", "form", "database",
     "left_out", "budget", "stand_in", "model", "schema", "embedder", "critic", "record",
+    "prompt", "parameter", "linking", "examples", "values", "judging",
 ]  # fmt: skip
 """The subject of a note: how the run ended, faults of the query, what machine checks found and
-replaced in it, its rows, the question, the database, and what went otherwise than planned."""
+replaced in it, its rows, the question, the database, and what went otherwise than planned: prompts
+cut to fit, parameters that a model refused, a schema that linking left as it was, examples that
+weren't made, stored values that weren't compared, queries or tests that no judge judged."""
+
+TROUBLE: frozenset[NoteKind] = frozenset(
+    {"left_out", "budget", "model", "prompt", "linking", "examples", "judging"}
+)
+"""Kinds of what went otherwise than planned and another step can make good."""
 
 FINDINGS: frozenset[NoteKind] = frozenset(
     {"fan_out", "text_as_number", "order_by_digits", "replaced"}

@@ -32,6 +32,7 @@ from sqlwright.cli.views.several import (
 from sqlwright.cli.views.steps import part_entries, selection_entries, view_entries
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
+from sqlwright.lab.evaluation.figures.notes import otherwise
 from sqlwright.lab.evaluation.intervals import Share
 from sqlwright.lab.evaluation.metrics.metric import find_metric
 from sqlwright.lab.evaluation.pages.sections.costs import BY_TEXT
@@ -407,6 +408,7 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
             f"{summary['stood_in']['hits']:,} right: --no-stand-in has them fail",
             style="warning",
         )
+    yield from (Text(clean(line, 300), style="warning") for line in otherwise(summary))
     for db_id, left_out in summary["skipped"].items():
         yield Text(
             f"{clean(db_id, 60)} and its {counted(left_out['questions'], 'question')} left out: "

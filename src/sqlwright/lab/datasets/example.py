@@ -82,6 +82,8 @@ class Dataset:
     files: Mapping[str, str] = field(default_factory=dict)
     """The files that questions were read from, by their paths in the folder, each with its
     SHA-256; databases with their size in front of it, large ones by a sample of their content."""
+    release: str = ""
+    """The date by which its folder or question file is named, such as 20240627."""
     descriptions: Mapping[str, Path] = field(default_factory=dict)
     """Folders of description files by database."""
     left_out: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ Installed packages add data sets by the entry point group `sqlwright.lab.dataset
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -71,7 +72,10 @@ def load_dataset(name: str, folder: Path, selection: Selection | None = None) ->
             hint=" ".join(dataset.left_out) or "Is it all there?",
         )
     whole = folder if folder.is_dir() else folder.parent
-    return replace(dataset, files={**dataset.files, **_databases(dataset, whole)})
+    dated = (re.search(r"(?<!\d)20\d{6}(?!\d)", name) for name in (*dataset.files, whole.name))
+    release = next((found[0] for found in dated if found), "")
+    files = {**dataset.files, **_databases(dataset, whole)}
+    return replace(dataset, files=files, release=release)
 
 
 def _databases(dataset: Dataset, folder: Path) -> dict[str, str]:

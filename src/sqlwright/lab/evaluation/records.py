@@ -76,6 +76,8 @@ class Record:
     usage: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Usage of language models, by step; the keys are the fields of `types.Usage`."""
     message: str = ""
+    notes: Sequence[tuple[str, str]] = ()
+    """Kind and text of each of the answer's notes (`types.Note`)."""
     difficulty: str = ""
     """By the data set, or where it says none by Spider's grading of the gold query."""
     features: Sequence[str] = ()

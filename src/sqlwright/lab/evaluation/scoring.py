@@ -79,6 +79,7 @@ class Scorer:
             times=_by_step(answer.times),
             usage={step: asdict(usage) for step, usage in answer.usage_by_step.items()},
             message=answer.message,
+            notes=[(note.kind, note.text) for note in answer.warnings],
             difficulty=example.difficulty or hardness(facts),
             features=features(gold_sql, self.schema.dialect),
             evidence=example.evidence,

@@ -58,6 +58,8 @@ def reply_form(reply: Reply) -> dict[str, Any]:
         form["logprobs"] = plain([list(each) for each in reply.logprobs])
     if reply.thought:
         form["thought"] = reply.thought
+    if reply.left_out:
+        form["left_out"] = list(reply.left_out)
     return form
 
 
@@ -84,7 +86,13 @@ def reply_from(form: Any) -> Reply | None:
     prompt, written, reasoning = tokens
     counted = prompt, written, reasoning
     took = _took(form.get("took"))
-    return Reply(text, known, finish, *counted, logprobs, thought, cached=True, took=took)
+    left_out = form.get("left_out", [])
+    if not isinstance(left_out, list) or not all(isinstance(name, str) for name in left_out):
+        return None
+    return Reply(
+        text, known, finish, *counted, logprobs, thought,
+        cached=True, took=took, left_out=tuple(left_out),
+    )  # fmt: skip
 
 
 def _took(form: Any) -> Took | None:

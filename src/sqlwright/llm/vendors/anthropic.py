@@ -31,6 +31,7 @@ from sqlwright.llm.vendors.reading import (
     guarded,
     opaque,
     well_formed,
+    without,
 )
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
@@ -77,7 +78,7 @@ class AnthropicEndpoint(AtSite):
         import anthropic
         import httpx2
 
-        body = self._body(call)
+        body, refused_before = self._body(call), frozenset(self._refused)
         create: Callable[..., Awaitable[Any]] = self._client.messages.with_raw_response.create
         try:
             async with asyncio.timeout(self.throttle.seconds):
@@ -90,7 +91,7 @@ class AnthropicEndpoint(AtSite):
         except (anthropic.AnthropicError, httpx2.HTTPError, OSError) as error:
             raise unreachable(self._site.address, error) from None
         with guarded():
-            return _read(json.loads(answer.http_response.content))
+            return without(refused_before, _read(json.loads(answer.http_response.content)))
 
     async def aclose(self) -> None:
         await self._client.close()

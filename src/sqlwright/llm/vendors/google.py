@@ -35,6 +35,7 @@ from sqlwright.llm.vendors.reading import (
     shares,
     token_logprobs,
     well_formed,
+    without,
     without_system,
 )
 from sqlwright.messages import Capabilities, Effort, Reply, TokenLogprob, ToolCall
@@ -82,7 +83,7 @@ class GoogleEndpoint(AtSite):
 
         if "system" in self._refused:
             call = replace(call, messages=without_system(call.messages))
-        config = self._config(call)
+        config, refused_before = self._config(call), frozenset(self._refused)
         try:
             async with asyncio.timeout(self.throttle.seconds):
                 answer = await self._client.aio.models.generate_content(
@@ -98,7 +99,7 @@ class GoogleEndpoint(AtSite):
         except UNREADABLE:
             raise unreadable() from None
         with guarded():
-            return _read(json.loads(answer.sdk_http_response.body))
+            return without(refused_before, _read(json.loads(answer.sdk_http_response.body)))
 
     async def aclose(self) -> None:
         await self._http.aclose()

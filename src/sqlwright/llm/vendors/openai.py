@@ -40,6 +40,7 @@ from sqlwright.llm.vendors.reading import (
     shares,
     token_logprobs,
     well_formed,
+    without,
     without_system,
 )
 from sqlwright.messages import Capabilities, Reply, ToolCall
@@ -110,14 +111,15 @@ class OpenAIEndpoint(AtSite):
     async def send(self, call: Call) -> Completion:
         if "system" in self._refused:
             call = replace(call, messages=without_system(call.messages))
-        body = self._body(call)
+        body, refused_before = self._body(call), frozenset(self._refused)
         with guarded():
             answer = await self._connections.post(body, tokens=call.n * call.limit)
             if not answer.ok and ran_out(answer.status, answer.refusal_body):
                 return Completion((Reply("", finish="length"),) * call.n)
             if not answer.ok:
                 raise self._status(answer, body, call)
-            return _read(_form(self._site, answer.content, "choices"))
+            read = _read(_form(self._site, answer.content, "choices"))
+            return without(refused_before, read)
 
     async def aclose(self) -> None:
         await self._connections.aclose()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from sqlwright.llm.endpoint import PlainMessage
+from sqlwright.llm.endpoint import Completion, PlainMessage
 from sqlwright.llm.sending.failures import unreadable
 from sqlwright.messages import TokenLogprob
 
@@ -52,6 +52,23 @@ def finish(reason: Any) -> str:
     word = str(reason or "stop").lower()
     word = _FINISH.get(word, word)
     return word if re.fullmatch(r"[a-z_]{1,40}", word) else "other"
+
+
+LASTING = frozenset(
+    {"temperature", "seed", "reasoning_effort", "verbosity"}
+    | {"thinking", "thinking_config", "effort"}
+)
+"""Parameters without which a model replies otherwise, by the vendors' names; nothing takes their
+place."""
+
+
+def without(refused: Set[str], completion: Completion) -> Completion:
+    """The completion, its replies with the parameters that were refused before and so not sent."""
+    left_out = tuple(sorted(LASTING & refused))
+    if not left_out:
+        return completion
+    replies = tuple(replace(reply, left_out=left_out) for reply in completion.replies)
+    return replace(completion, replies=replies)
 
 
 def without_system(messages: Sequence[PlainMessage]) -> tuple[PlainMessage, ...]:

@@ -22,7 +22,7 @@ from sqlwright.prompts.cells import (
 )
 from sqlwright.prompts.templates import model_text, plain_text, schema_text, value_text
 from sqlwright.schema import ColumnRef, Detail
-from sqlwright.types import Candidate, State, UnitTest
+from sqlwright.types import TROUBLE, Candidate, State, UnitTest
 
 KEYWORDS = 20
 """Keywords listed at most; chosen, as are the next ones."""
@@ -221,7 +221,7 @@ def _test(test: UnitTest, candidates: Sequence[Candidate], listed: Sequence[List
 
 def _problems(state: State) -> list[Text]:
     """The notes of tools on failures; a message may quote stored data."""
-    told = [note.text for note in state.warnings if note.kind in {"model", "left_out", "budget"}]
+    told = [note.text for note in state.warnings if note.kind in TROUBLE]
     return [value_text(shortened(flat(text), HEAD)) for text in told[-MESSAGES:]]
 
 

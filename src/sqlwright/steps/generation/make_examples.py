@@ -108,7 +108,7 @@ class MakeExamples(SchemaStep):
             replies = ask(prompts, state, context, step=NAME, sampling=self.sampling, leaving=1)
         except (MalformedReply, ModelFailed) as error:
             told = f"the model made no examples{self._kind}, queries are written without: {error}"
-            return state.warn("model", told, error)
+            return state.warn("examples", told, error)
         by_kind = [
             _numbered(example for sample in samples if sample is not None for example in sample)
             for samples in replies
@@ -121,7 +121,7 @@ class MakeExamples(SchemaStep):
         state = state.evolve(discarded=(*state.discarded, *left))
         if not kept:
             told = f"none of the {len(made)} examples{self._kind} that the model made can be used"
-            return state.warn("model", told)
+            return state.warn("examples", told)
         return state.evolve(demonstrations=(*state.demonstrations, *kept))
 
     @property

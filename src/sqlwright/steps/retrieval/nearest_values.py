@@ -81,7 +81,7 @@ class NearestValues(Step):
         found = self._nearest(state, texts, context)
         if found.compared < found.of:
             state = state.warn(
-                "embedder",
+                "values",
                 f"examples were looked for among {found.compared:,} of {found.of:,} stored values; "
                 "'sqlwright prepare --vectors' has all of them compared",
             )

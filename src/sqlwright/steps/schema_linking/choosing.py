@@ -89,7 +89,7 @@ def choose(
         (samples,) = ask([prompt], state, context, step=step, sampling=sampling, leaving=1)
     except (MalformedReply, ModelFailed) as error:
         return state.warn(
-            "model", f"choosing {what} left the schema as it was: {error}", error
+            "linking", f"choosing {what} left the schema as it was: {error}", error
         ), set()
     replies = [reply for reply in samples if reply is not None]
     absent = list(dict.fromkeys(name for _, unknown in replies for name in unknown))
@@ -97,5 +97,5 @@ def choose(
         names = ", ".join(map(repr, absent[:MENTIONED]))
         names += ", ..." if len(absent) > MENTIONED else ""
         warning = f"choosing {what}, the model named what isn't in the schema: {names}"
-        state = state.warn("model", warning)
+        state = state.warn("linking", warning)
     return state, {ref for known, _ in replies for ref in known}

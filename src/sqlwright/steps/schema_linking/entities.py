@@ -90,13 +90,13 @@ class EntityColumns(SchemaStep):
             replies = ask(prompts, state, context, step=NAME, sampling=self.sampling, leaving=1)
         except (MalformedReply, ModelFailed) as error:
             told = f"linking columns left the schema as it was: {error}"
-            return state.warn("model", told, error)
+            return state.warn("linking", told, error)
         usable = [reply for samples in replies for reply in samples if reply is not None]
         state = _warned(state, [name for _, unknown in usable for name in unknown])
         failed = sum(all(reply is None for reply in samples) for samples in replies)
         if failed:
             told = f"linking columns: {failed:,} of {len(replies):,} calls failed"
-            state = state.warn("model", told)
+            state = state.warn("linking", told)
         entities = self._filled(_united([known for known, _ in usable]), schema, context)
         linked = {ref for entity in entities for ref in entity.columns}
         if not linked:
@@ -253,4 +253,4 @@ def _warned(state: State, unknown: Sequence[str]) -> State:
         return state
     names = ", ".join(map(repr, absent[:MENTIONED])) + (", ..." if absent[MENTIONED:] else "")
     told = f"linking columns, the model named what isn't in the schema: {names}"
-    return state.warn("model", told)
+    return state.warn("linking", told)

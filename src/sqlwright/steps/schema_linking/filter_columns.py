@@ -97,7 +97,7 @@ class FilterColumns(SchemaStep):
                 f"choosing columns would take {calls:,} calls, more than its limit; "
                 "the embedded model chose them"
             )
-            return self._embedded(state.warn("model", warning), schema, context)
+            return self._embedded(state.warn("linking", warning), schema, context)
         if self._small(schema):
             return state
         asked_about = self._asked_about(state, schema)
@@ -108,7 +108,7 @@ class FilterColumns(SchemaStep):
                 return self._per_column(state, schema, asked_about, context)
             return self._batched(state, schema, asked_about, context)
         except (MalformedReply, ModelFailed) as error:
-            return state.warn("model", f"choosing columns kept every column: {error}", error)
+            return state.warn("linking", f"choosing columns kept every column: {error}", error)
 
     def _calls(self, state: State) -> int:
         schema = state.view.visible_schema()
@@ -264,6 +264,6 @@ def _gaps(state: State, replies: Sequence[tuple[object | None, ...]]) -> State:
     if not failed:
         return state
     return state.warn(
-        "model",
+        "linking",
         f"choosing columns: {failed:,} of {len(replies):,} calls failed; their columns were kept",
     )

@@ -78,10 +78,10 @@ class EvaluateTests(EvidenceStep):
             state, judged = asking(state, listed, context)
         except (MalformedReply, ModelFailed) as error:
             told = f"no test could be judged, so the most frequent result was taken: {error}"
-            return select(state.warn("model", told, error), groups)
+            return select(state.warn("judging", told, error), groups)
         lost = sum(not verdicts for verdicts in judged)
         if lost:
-            state = state.warn("model", f"{lost} of {len(judged)} unit tests were not judged")
+            state = state.warn("judging", f"{lost} of {len(judged)} unit tests were not judged")
         return select(_recorded(state, listed, judged), groups, _shares(listed, judged))
 
     def _fitted(

@@ -122,7 +122,7 @@ class GenerateTests(EvidenceStep):
         except (MalformedReply, ModelFailed) as error:
             left = "only the general one is left" if general else "there are none"
             return state.evolve(tests=general).warn(
-                "model", f"the model wrote no tests, {left}: {error}", error
+                "judging", f"the model wrote no tests, {left}: {error}", error
             )
         texts = dict.fromkeys(text for sample in samples if sample is not None for text in sample)
         kept = tuple(map(UnitTest, list(texts)[: self.tests]))

@@ -17,6 +17,7 @@ from sqlwright.lab.evaluation.figures.errors import Errors
 from sqlwright.lab.evaluation.figures.family import Family
 from sqlwright.lab.evaluation.figures.judging import Judging
 from sqlwright.lab.evaluation.figures.linking import Linker, Views
+from sqlwright.lab.evaluation.figures.notes import Notes
 from sqlwright.lab.evaluation.figures.parts import Parts
 from sqlwright.lab.evaluation.figures.spending import Latency, Spending
 from sqlwright.lab.evaluation.records import Record
@@ -70,4 +71,5 @@ FAMILIES: tuple[type[Family], ...] = (
     Breakdowns,
     Latency,
     Spending,
+    Notes,
 )

@@ -45,7 +45,7 @@ def claim(
     load."""
     told, found = described(dataset, settings), read_object(folder / RUN)
     if not found:
-        found = told | _circumstances(settings) | {"started": now()}
+        found = told | _circumstances(dataset, settings) | {"started": now()}
     else:
         if other := differing(told, found):
             raise DatasetError(
@@ -132,10 +132,11 @@ def read_questions(folder: Path) -> list[tuple[int, str, str]]:
     return [(row["number"], row["id"], row["db_id"]) for _, row in listed]
 
 
-def _circumstances(settings: EvaluationSettings) -> dict[str, Any]:
+def _circumstances(dataset: Dataset, settings: EvaluationSettings) -> dict[str, Any]:
     """The means by which a run is carried out; nothing that its records depend on."""
     recipe = load_recipe(settings.recipe, settings.overrides, allow_code=settings.allow_code)
     told = {
+        "release": dataset.release,
         "ablation": settings.ablation,
         "jobs": settings.jobs,
         "workers": settings.workers,

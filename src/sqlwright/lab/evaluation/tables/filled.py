@@ -34,6 +34,9 @@ class Run:
     model: str
     """The language model; empty without one."""
     ablation: str
+    revision: str
+    """The release of the data set, where its files say one, and its question files with the
+    beginning of their digests."""
     ended: float
     """When its report was written."""
     report: Mapping[str, Any] = field(repr=False)
@@ -122,7 +125,18 @@ def _read(folder: Path) -> Run | str:
     texts = {key: str(told.get(key) or "") for key in NAMED}
     overrides = tuple(map(str, told.get("overrides") or ()))
     ended = (folder / "report.json").stat().st_mtime
-    return Run(folder=folder, overrides=overrides, ended=ended, report=report, **texts)
+    revision = ", ".join(_revision(told))
+    return Run(
+        folder=folder, overrides=overrides, revision=revision, ended=ended, report=report, **texts
+    )
+
+
+def _revision(told: Mapping[str, Any]) -> Iterator[str]:
+    if told.get("release"):
+        yield f"release {told['release']}"
+    for name, digest in (told.get("files") or {}).items():
+        if ":" not in str(digest):  # databases have their size in front of it
+            yield f"{name} {str(digest)[:8]}"
 
 
 NAMED = ("recipe", "dataset", "rule", "model", "ablation")

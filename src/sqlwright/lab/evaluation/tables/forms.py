@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from sqlwright.boundary.text import visible
+from sqlwright.lab.evaluation.figures.notes import otherwise
 from sqlwright.lab.evaluation.tables.filled import (
     NAMED,
     Cell,
@@ -96,11 +97,13 @@ def _run_text(run: Run, choice: Choice) -> str:
     """A run: its folder, what ran, over what."""
     model = f" with {run.model}" if run.model else ", embedded models"
     told = f"{run.folder.parent.name}/{run.folder.name}: {run.ablation or run.recipe}{model}, "
-    told += f"{run.dataset} by the rule {run.rule!r}, {run.questions:,} questions"
+    revision = f" ({run.revision})" if run.revision else ""
+    told += f"{run.dataset}{revision} by the rule {run.rule!r}, {run.questions:,} questions"
     if choice.data:
         told += ", not the paper's data set"
     stood = (run.report.get("stood_in") or {}).get("total") or 0
-    return told + (f", {stood:,} of them answered by embedded models in its place" if stood else "")
+    told += f", {stood:,} of them answered by embedded models in its place" if stood else ""
+    return "; ".join([told, *otherwise(run.report)])
 
 
 def commands_for(
@@ -215,7 +218,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _run(run: Run) -> dict[str, Any]:
-    named = (*NAMED, "questions")
+    named = (*NAMED, "questions", "revision")
     return {"folder": str(run.folder), "overrides": list(run.overrides)} | {
         name: getattr(run, name) for name in named
     }

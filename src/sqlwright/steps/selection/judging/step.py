@@ -92,11 +92,11 @@ class JudgingStep(EvidenceStep):
         if panel.heard == 0:
             told = "no query was judged, so the most frequent result was taken"
             told = f"{told}: {problem}" if problem else told
-            return select(state.warn("model", told, problem), groups)
+            return select(state.warn("judging", told, problem), groups)
         if panel.lost:
             total = panel.lost + panel.heard
             told = f"{panel.lost} of {total} judgements of queries were not made"
-            state = state.warn("model", told, problem)
+            state = state.warn("judging", told, problem)
         return select(state, groups, shares)
 
     @abstractmethod
@@ -161,7 +161,7 @@ class Panel:
                 model = self.context.llm(step.sampling.model).name
                 told = f"{model} gives no log probabilities"
                 told = f"{told}, so its replies were scored by their text"
-                self.state = self.state.warn("model", told)
+                self.state = self.state.warn("judging", told)
         for heat, votes in zip(heats, said, strict=True):
             parts = [of / len(votes) for of in summed(heat, votes).values()]
             self.record([one.candidate for one in heat], parts)

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlwright.boundary.text import duration, money
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS
+from sqlwright.lab.evaluation.figures.notes import otherwise
 from sqlwright.lab.evaluation.pages.estimates import (
     estimate,
     estimates,
@@ -67,6 +68,7 @@ def _caveats(run: MeasuredRun) -> Iterator[str]:
             f"{number_of(stood_in.total or 0, 'question')} answered by embedded models in the "
             f"language model's place, {stood_in.hits:,} of them right."
         )
+    yield from (f"{line[0].upper()}{line[1:]}" for line in otherwise(summary))
 
 
 def look_at(run: MeasuredRun) -> Section:
