@@ -284,6 +284,18 @@ def test_generators_are_left_out(name: str, left: set[str], each: int, ask: Ask)
     assert counts[MAKER] == (2 if "by examples" in left else 0)
 
 
+def test_the_baseline_with_the_fixer_is_asked_as_the_baseline_is(
+    ask: Ask, database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    says = writing(lambda one: RIGHT if one.step == FIXER else ERROR)
+    shop, home = database_files["shop"], tmp_path / "home"
+    _, bare, plain = ask_once(shop, home, "baseline", RIGHT, says, question=QUESTION)
+    _, fixed, requests = ask(says, *find_ablation("one-by-baseline").overrides)
+    assert [one for one in requests if one[0] == WRITER] == plain
+    assert {step for step, _ in requests} == {WRITER, FIXER}
+    assert [[one.sql for one in state.candidates] for state in (bare, fixed)] == [[ERROR], [RIGHT]]
+
+
 @pytest.mark.parametrize(
     "name",
     [
