@@ -66,5 +66,20 @@ def test_a_list_leaves_out_what_it_says_and_nothing_else(
     assert probe.keys() & {"gone", "new", "counts"}
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, probe in PROBES.items()
+        if {"repair.revise", "repair.refine"} & {*probe.get("gone", ())}
+    ],
+)
+def test_without_repair_the_schema_mends_nothing_either(
+    name: str, count: Callable[..., Counter[str]]
+) -> None:
+    ran = count(name, mendable=True)
+    assert [part for part in ran if "repair." in part and ran[part]] == ["repair.execute"]
+
+
 def test_every_list_of_a_paper_is_probed() -> None:
     assert list(PROBES) == [name for name, one in ablations().items() if one.listed != "local"]

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, runtime_checkable
 
 from sqlwright.boundary.arguments import Count, Positive, checked_fields
 from sqlwright.errors import Cancelled, ConfigError
@@ -215,11 +215,6 @@ __all__ = [
     "Workspace",
     "context_tokens",
 ]
-
-
-Preparation = Literal["vectors", "minhash-datasketch", "minhash-rensa"]
-"""Something that `prepare` makes where it is asked for: vectors of stored values (`vectors`),
-MinHash signatures by a library (`minhash`)."""
 
 
 @checked_fields
@@ -468,8 +463,9 @@ class Step(ABC):
         return ()
 
     @property
-    def prepared(self) -> frozenset[Preparation]:
-        """The things it reads that `prepare` makes only where they are asked for."""
+    def prepared(self) -> frozenset[str]:
+        """The things it reads that `prepare` makes only where they are asked for:
+        `values.vectors`, `minhash-LIBRARY`."""
         return frozenset()
 
     @property

@@ -49,7 +49,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
-from sqlwright.protocols import Preparation, Step
+from sqlwright.protocols import Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.entries import (
     COMBINATORS,
@@ -131,7 +131,7 @@ class Recipe:
         return tuple(dict.fromkeys(role for step in steps for role in step.roles))
 
     @property
-    def prepared(self) -> frozenset[Preparation]:
+    def prepared(self) -> frozenset[str]:
         """The things its steps read that `prepare` makes only where they are asked for."""
         steps = combinators.leaves(self.step)
         return frozenset(one for step in steps for one in step.prepared)

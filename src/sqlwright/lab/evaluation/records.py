@@ -66,7 +66,7 @@ class Record:
     """Counts of the whole schema and of what is left after each step that may narrow it: `columns`,
     `tables`, and of the needed ones `found_columns`, `found_tables`."""
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """By the name of a part's figure (`parts.parts_of`) its hits and total."""
+    """By the name of a part's figure (`figures.parts.parts_of`) its hits and total."""
     sub_questions: int = 0
     """Parts that the question was taken into, itself included; 0 where it wasn't."""
     seconds: float = 0.0

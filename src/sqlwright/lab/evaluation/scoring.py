@@ -10,9 +10,9 @@ from sqlwright.errors import DatasetError
 from sqlwright.lab.datasets.example import Example, Expected
 from sqlwright.lab.evaluation.error_classes.classify import WrongAnswer, classify, preview
 from sqlwright.lab.evaluation.error_classes.origins import Asked, origin_of
+from sqlwright.lab.evaluation.figures.parts import parts_of
 from sqlwright.lab.evaluation.grading import hardness
 from sqlwright.lab.evaluation.metrics.metric import Judged, Metric, Reference, chosen_metrics
-from sqlwright.lab.evaluation.parts import parts_of
 from sqlwright.lab.evaluation.records import Record
 from sqlwright.lab.evaluation.rules.rule import Rule, all_rules, find_rule
 from sqlwright.lab.evaluation.stored_cells import as_given

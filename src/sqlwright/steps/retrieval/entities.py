@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from sqlwright.indexes.folding import soften
 from sqlwright.indexes.published import PublishedIndexes
-from sqlwright.protocols import Context, Preparation, Step, ValueIndex
+from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.phrases.compared import Compared, compared_texts, is_meant
 from sqlwright.steps.retrieval.phrases.keyword_pieces import is_formula, looked_up, names_of
@@ -87,11 +87,9 @@ class RetrieveEntities(Step):
         return ("embedder",)
 
     @property
-    def prepared(self) -> frozenset[Preparation]:
+    def prepared(self) -> frozenset[str]:
         """The signatures of the library, where the paper's index is searched."""
-        rensa = self.library == "rensa"
-        made: Preparation = "minhash-rensa" if rensa else "minhash-datasketch"
-        return frozenset({made} if self.values == "minhash" else ())
+        return frozenset({f"minhash-{self.library}"} if self.values == "minhash" else ())
 
     def applies(self, state: State, context: Context) -> bool:
         """True once there are keywords."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from sqlwright.indexes.vectors import MOST_CHARACTERS, MOST_VALUES
-from sqlwright.protocols import Catalog, Context, Preparation, Step
+from sqlwright.protocols import Catalog, Context, Step
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.retrieval.value_vectors import Found, Listing, ValueVectors, Wanted
+from sqlwright.steps.retrieval.value_vectors import FILE, Found, Listing, ValueVectors, Wanted
 from sqlwright.types import Cell, ColumnExamples, State
 
 NAME = "retrieval.nearest_values"
@@ -51,7 +51,7 @@ class NearestValues(Step):
         default_factory=ValueVectors, init=False, repr=False, compare=False, hash=False
     )
 
-    prepared: ClassVar[frozenset[Preparation]] = frozenset({"vectors"})
+    prepared: ClassVar[frozenset[str]] = frozenset({FILE})
     purpose: ClassVar[str] = (
         "Finds the stored values of each column in view that are nearest to the question, so "
         "that queries compare with values as they are stored. Run it once the tables are chosen. "

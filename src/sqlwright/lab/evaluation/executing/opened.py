@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +25,7 @@ from sqlwright.lab.evaluation.views import ViewListener
 from sqlwright.messages import Missing
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.prepare.storage.paths import VALUES
-from sqlwright.protocols import Limits, ModelsByRole, Preparation, Workspace
+from sqlwright.protocols import Limits, ModelsByRole, Workspace
 from sqlwright.recipes.loading import Recipe, load_recipe
 from sqlwright.running.trace import TraceWriter
 from sqlwright.spending import Spending
@@ -105,7 +104,7 @@ def open_database(
             folder=_prepared_folder(settings.home, url),
             descriptions=described,
             minhash=next((one for one in get_args(Library) if f"minhash-{one}" in read), None),
-            vectors="vectors" in read,
+            vectors=VALUES in read,
         )
     session = api.open(
         url,
@@ -131,8 +130,8 @@ def open_database(
             told = "not all of its values are known; --prepare reads them"
             notice(f"{example.db_id}: {told}")
         if not settings.prepare and (lacking := _lacking(session.recipe, workspace)):
-            told = f"the recipe reads {' and '.join(lacking)}, which aren't prepared"
-            notice(f"{example.db_id}: {told}; --prepare makes them")
+            told = f"the recipe reads {' and '.join(lacking)}, which --prepare makes"
+            notice(f"{example.db_id}: {told}")
         scorer = Scorer(
             workspace.database,
             workspace.schema,
@@ -157,22 +156,12 @@ def _sampled(workspace: Workspace) -> bool:
     return any(profile.sampled for profile in profiles)
 
 
-_MADE: Mapping[Preparation, tuple[str, str]] = {
-    "vectors": (VALUES, "vectors of stored values"),
-    "minhash-datasketch": ("minhash-datasketch-*", "MinHash signatures by datasketch"),
-    "minhash-rensa": ("minhash-rensa-*", "MinHash signatures by rensa"),
-}
-"""Of each preparation the name of its file or folder, and the thing in words."""
-
-
 def _lacking(recipe: Recipe, workspace: Workspace) -> list[str]:
-    """The things that the recipe reads and nobody prepared, in words."""
+    """The names of all that the recipe reads and nobody prepared."""
     folder: Path | None = getattr(workspace.values, "beside", None)
-    return [
-        told
-        for one, (name, told) in _MADE.items()
-        if one in recipe.prepared and (folder is None or not any(folder.glob(name)))
-    ]
+    return sorted(
+        one for one in recipe.prepared if folder is None or not any(folder.glob(f"{one}*"))
+    )
 
 
 def _prepared_folder(home: Path | None, url: str) -> Path | None:
