@@ -228,11 +228,13 @@ def test_runs_that_arent_whole_or_cant_be_read_are_told(tmp_path: Path) -> None:
     (run_folder(tmp_path / "half", "mag") / "report.json").unlink()
     (run_folder(tmp_path / "torn", "mag") / "report.json").write_text('{"questions"')
     run_folder(tmp_path / "first", "mag", shard="1/4")
+    run_folder(tmp_path / "other", "mag", report={"stood_in": Share(1, 3).as_dict()})
     mag = filled("mag", tmp_path)
     assert cell(mag, "table 1", "MAG-SQL", "EX").figure is None
     assert sorted(note.rpartition("/")[2] for note in mag.notes) == [
         "first is a part of a run",
         "half isn't finished",
+        "other fills nothing: 3 answers by embedded models (--no-stand-in forbids them)",
         "torn can't be read",
     ]
     with pytest.raises(DatasetError, match="there is no folder"):

@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, RootModel
 
 from sqlwright.errors import MalformedReply
-from sqlwright.prompts.replies import items_from, json_from, plan_from, sql_from
+from sqlwright.prompts.replies import (
+    items_from,
+    json_from,
+    plan_from,
+    prose_from,
+    sql_from,
+    written_from,
+)
 
 CASES = Path(__file__).parents[1] / "cases" / "replies"
 
@@ -224,3 +231,15 @@ def test_a_reply_that_is_too_long_is_told_so() -> None:
 )
 def test_where_marks_around_a_query_end(reply: str, sql: str) -> None:
     assert sql_from(reply) == sql
+
+
+@pytest.mark.parametrize("case", cases("declined"))
+def test_a_reply_may_say_that_there_is_no_query(case: dict[str, str]) -> None:
+    if "cannot" in case or "sql" in case:
+        written = written_from(case["reply"], "sqlite")
+        assert (written.sql, written.cannot) == (case.get("sql", ""), case.get("cannot", ""))
+        return
+    with pytest.raises(MalformedReply):
+        written_from(case["reply"], "sqlite")
+    said = prose_from(case["reply"])
+    assert (said and said.cannot) == case.get("prose")

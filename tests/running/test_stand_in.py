@@ -11,6 +11,7 @@ import pytest
 
 from sqlwright import api
 from sqlwright.llm.scripted import Script, ScriptedModel, When
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.presentation.answer import answer_to_dict
 from sqlwright.running.trace import find_trace, read_trace
 from sqlwright.types import Answer, Basis
@@ -18,7 +19,12 @@ from tests.scripted import ScriptedCritic, scripted_models
 
 QUESTION = "How many customers live in Germany?"
 COUNTED = "SELECT count(*) FROM customers WHERE country = 'Germany'"
-NOTHING = "I would rather not write a query."
+NOTHING = "Here is the query:"
+OTHERS = (
+    "Which customers are from Denmark?",
+    "What is the highest total of an order?",
+    "What is the horsepower and blood type of each customer?",
+)
 RECIPES = ("chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents", "chase", "mag", "msc")
 SMALL = ("samples.count=2", "selection.generate_tests.tests=1")
 
@@ -123,3 +129,26 @@ def test_a_query_of_your_own_was_answered_by_nobody(database_files: dict[str, Pa
         answer = session.run_sql(COUNTED)
     assert answer.answered_by is None
     assert json.loads(answer.to_json())["answered_by"] is None
+
+
+@pytest.mark.parametrize("recipe", ["chess-ir-ss-cg", "msc"])
+def test_what_stands_in_is_the_recipe_local(
+    recipe: str, database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    """Its number was fitted to answers of that recipe: what the language model's steps found and
+    narrowed is none of it."""
+    wanted = json.dumps({"reasoning": "", "tables": ["orders"], "keywords": ["total"]})
+    model = ScriptedModel(Script(otherwise=wanted))
+    answers = []
+    for name, more in (("local", {}), (recipe, {"llm": model})):
+        with api.open(
+            database_files["shop"], recipe=name, models={**EmbeddedModels(), **more}, home=tmp_path
+        ) as session:
+            answers.append([session.ask(question) for question in (QUESTION, *OTHERS)])
+    for local, stood_in in zip(*answers, strict=True):
+        assert (stood_in.sql, stood_in.status) == (local.sql, local.status)
+        assert (stood_in.confidence, stood_in.interval) == (local.confidence, local.interval)
+        assert stood_in.basis.kind == local.basis.kind
+        assert stood_in.message == local.message
+    assert {one.status for one in answers[1]} == {"answered", "refused"}
+    assert "stand_in" in {one.answered_by for one in answers[1]}

@@ -24,6 +24,9 @@ _ESCAPED = re.compile(r"\\(['\"`\\ntr])")
 _STAND_FOR = {"n": "\n", "t": "\t", "r": "\r"}
 WORDS = frozenset({"space", "word", "operator", "end", "other"})
 """Pieces of a query that aren't constants; what is quoted may be a name or a text."""
+DECLINED = "(No query. Its author says that the database can't answer this: "
+IS_RIGHT = "\nThat is right only if nothing in the schema gives what is asked; then no query is.)"
+"""The text around an author's words in place of a query."""
 ARRAY = 10
 """Members of an array that are shown."""
 _FAILURES = {
@@ -104,9 +107,13 @@ def _cut(shown: list[str]) -> str:
 
 
 def render_sql(candidate: Candidate, question: Question) -> Text:
-    """The query. What may come from the data in it has the origin of a stored value: a constant
+    """The query, or what its author says in place of one. What may come from the data in it has
+    the origin of a stored value: a constant
     with a stored value it rests on, and in a query of our own each constant that neither the user
     nor a model wrote."""
+    if candidate.declined:
+        said = Span(flat(candidate.declined), "model")
+        return Text((Span(DECLINED, "template"), said, Span(IS_RIGHT, "template")))
     asked = words_typed(question)
     stored = {value for value in _chain_values(candidate) if value and value not in asked}
     written = None if candidate.by_model else frozenset(_constants_of_models(candidate))

@@ -61,8 +61,70 @@ _SQL_KEYS = re.compile(
     r"(?:final|revised|corrected|fixed|new|generated|predicted)?(?:(?:sql(?:ite)?|postgres(?:ql)?|duckdb|mysql|mariadb)"
     r"(?:query|code)?|query|answer)"
 )
+_CANNOT = re.compile(
+    r"^[ \t>*#`\"'\-]*(?:<\w+>)?cannot[ \t*]*:[\s*\"']*([^\s`\"'*].*)|^\W*CANNOT\W*\Z",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A line that says what the database lacks, or the word alone at the end."""
+_NO_REASON = "no reason is given"
+_LONGEST_REASON = 600
+"""Characters of prose that is taken for a reply of its own in place of a query; chosen."""
+_NO_PROSE = re.compile(
+    r"[{}\[\]<>;|=`]|\n[ \t]*\n|^[ \t]*(?:[-*•]|\(?\d{1,3}[.):])\s", re.MULTILINE
+)
+_SENTENCES = re.compile(r"\W{0,3}\w.{8,}[.!?。！？][\"'”’)]{0,2}", re.DOTALL)
 _BULLET = re.compile(r"^[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]+(\S.*)$", re.MULTILINE)
 _QUOTED_ITEM = re.compile(r"[\"“”]([^\"“”\n]+)[\"“”]|'((?:[^'\n]|'\w)+)'(?!\w)")
+
+
+class Written(NamedTuple):
+    """The parts of a reply that was to hold a query."""
+
+    sql: str
+    plan: str
+    cannot: str = ""
+    """The words for what the database lacks, where they stand in place of the query."""
+
+
+def written_from(text: str, dialect: str) -> Written:
+    """The query of a reply with its reasoning; or what is said in its place, after `CANNOT:` on a
+    line or under the key `cannot` in JSON. Of both the last counts. Raises MalformedReply."""
+    rest = _split_thought(text[-LONGEST_REPLY:], dialect)[1]
+    try:
+        found = _found(text, Reading(dialect))
+    except MalformedReply:
+        if said := _cannot(rest, 0, 0):
+            return Written("", "", said)
+        raise
+    if said := _cannot(rest, found.start, found.end):
+        return Written("", "", said)
+    return Written(found.sql, plan_from(text, dialect))
+
+
+def prose_from(text: str) -> Written | None:
+    """A reply as declining, if it is nothing but one short paragraph of whole sentences: no mark
+    of SQL, JSON, a list or a block in it, and nothing announced that doesn't come. None for others.
+
+    One such reply may be an oversight. Whoever was then told which forms there are, and writes
+    sentences again, has declined, whatever the words and the language."""
+    rest = _bare_edges(_split_thought(text[-LONGEST_REPLY:])[1])
+    if len(rest) > _LONGEST_REASON or _NO_PROSE.search(rest) or not _SENTENCES.fullmatch(rest):
+        return None
+    return Written("", "", rest)
+
+
+def _cannot(text: str, start: int, end: int) -> str:
+    """The words for what is missing, behind a query or with the query in the midst of them; empty
+    where it doesn't."""
+    for structure in reversed(list(structures(text[end:]))):
+        for key, value in structure.value.items() if isinstance(structure.value, dict) else ():
+            if key.strip().lower() == "cannot" and isinstance(value, str) and value.strip():
+                return value.strip()
+    said = [m for m in _CANNOT.finditer(text) if m.start() >= end or m.start() <= start < m.end()]
+    if not said:
+        return ""
+    reason = _bare_edges(_CHAT_MARK.sub("", (said[-1][1] or "").rstrip()))
+    return reason.strip(" *_\"'") or _NO_REASON
 
 
 def sql_from(text: str, dialect: str = "sqlite") -> str:

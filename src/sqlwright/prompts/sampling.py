@@ -98,6 +98,9 @@ class Prompt(Generic[T]):
     """Likeliest tokens wanted for each token of a reply, for `weigh`; None asks for none."""
     weigh: Callable[[Reply], T | None] | None = field(default=None, compare=False)
     """Reads a reply with its log probabilities; None where it has none to go by: `parse` reads."""
+    otherwise: Callable[[str], T | None] = field(default=lambda _: None, compare=False)
+    """Reads a reply that `parse` can't, to a prompt that told what was wrong with the one before;
+    None where it says nothing either."""
     round: int = 0
     """Number of replies about the same thing that came before; seeds depend on it."""
 
@@ -227,9 +230,14 @@ class _Results(Generic[T]):
 
     def replace(self, index: int, k: int, sample: Sample) -> None:
         """Take another reply, unless there is none: then the old problem stands."""
-        if isinstance(sample, Reply):
-            self._samples[index][k] = sample
-            self._read[index][k] = self._parsed(index, sample)
+        if not isinstance(sample, Reply):
+            return
+        self._samples[index][k] = sample
+        read = self._parsed(index, sample)
+        if isinstance(read, MalformedReply):
+            told = self._prompts[index].otherwise(said(sample))
+            read = read if told is None else told
+        self._read[index][k] = read
 
     def finished(self) -> list[tuple[T | None, ...]]:
         """Gaps for what failed; an error if nothing is left."""

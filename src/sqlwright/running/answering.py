@@ -18,6 +18,7 @@ from sqlwright.presentation.accounting import named_words
 from sqlwright.presentation.answer import NO_ROWS, shortened_words
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
+from sqlwright.running.declined import declined_note, mostly_declined, refusal_of
 from sqlwright.running.grounds import Caution, author_of, basis_of
 from sqlwright.running.left_out import left_out
 from sqlwright.running.trust import FAULTY, NOTHING_FITTED, Sure, Trust
@@ -73,18 +74,19 @@ def answer_from(
     )
     told = (stopped,) if stopped else ()
     known = tuple(Note("database", text) for text in workspace.notes)
-    if state.refusal is not None:
+    refusal = state.refusal or refusal_of(state)
+    if refusal is not None:
         return replace(
             answer,
             status="refused",
             sql=None,
             answered_by=None,
-            message=state.refusal.message,
-            suggestion=state.refusal.suggestion,
+            message=refusal.message,
+            suggestion=refusal.suggestion,
             confidence=_clipped(state.confidence),
             interval=sure.interval,
             warnings=_once(told, state.warnings, known),
-            refusal=state.refusal.reason,
+            refusal=refusal.reason,
         )
     if chosen is not None and chosen.result is not None and chosen.result.ok:
         return _answered(answer, state, chosen, workspace, told, sure=sure)
@@ -229,6 +231,8 @@ def _answered(
     basis = _grounds(state, chosen, sure)
     if confidence is None:
         doubt = _unmeasured_doubt(chosen, basis)
+        if mostly_declined(state) and not doubt:
+            doubt = declined_note(state)[0].text
     else:
         doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
     doubt = lacking[0] if lacking and not told else doubt
@@ -237,6 +241,7 @@ def _answered(
     warnings = _once(
         told,
         tuple(note for note in state.warnings if note.kind == "stand_in"),
+        declined_note(state),
         tuple(Note("vetoed", veto.message) for veto in chosen.vetoes),
         tuple(Note("mended", veto.done) for veto in chosen.mended),
         tuple(Note("unanswered", text) for text in named_words(chosen.account, read)),

@@ -3,7 +3,7 @@ that wrote no query, or once for each sub-question."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sqlwright.english.languages import foreign_language
@@ -11,6 +11,7 @@ from sqlwright.events import SubQuestionStarted
 from sqlwright.prompts.sampling import MOST_REPLY_TOKENS
 from sqlwright.protocols import Context, Run
 from sqlwright.running import combinators
+from sqlwright.schema import SchemaView
 from sqlwright.types import State, SubQuestion, Usage
 
 
@@ -40,7 +41,8 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class StandIn(combinators.Sequence):
-    """Steps that run only where there is no candidate, if the run allows them (`Run.stand_in`).
+    """Steps that answer the question afresh, from its words and the whole schema, where there is
+    no candidate and nobody declined, if the run allows them (`Run.stand_in`).
 
     A note of the kind `stand_in` says that they wrote the candidates, or why they didn't.
     """
@@ -50,13 +52,16 @@ class StandIn(combinators.Sequence):
         return super().reads | {"candidates"}
 
     def __call__(self, state: State, context: Context) -> State:
-        if any(not one.goal for one in state.candidates) or state.refusal is not None:
+        ours = any(not one.goal for one in state.candidates)
+        if ours or state.declines or state.refusal is not None:
             return state
         if not context.run.stand_in:
             return state.warn("stand_in", FORBIDDEN)
         if language := foreign_language(state.question.text):
             return state.warn("stand_in", UNREADABLE.format(language=language))
-        after = super().__call__(state, context)
+        # As `local` would: what the language model's steps found and narrowed is left behind.
+        fresh = State(state.question, SchemaView(context.workspace.schema), warnings=state.warnings)
+        after = super().__call__(fresh, context)
         return after.warn("stand_in", WROTE) if after.candidates else after
 
 
@@ -69,6 +74,9 @@ class SubQuestions(combinators.Sequence):
     before it among the candidates, each with its sub-question as its goal. At the end these are
     gone: a query for a part of the conditions is no answer. Where there are no sub-questions the
     steps run once, for the question.
+
+    A sub-question that the database can't answer ends them: the question itself is asked next, and
+    where that has no query either, what was said of the part stands for all of it.
 
     Where the budget or the time may not reach for another sub-question and the question, it goes on
     with the question at once, and says so. What a round takes is reckoned by those before it.
@@ -96,8 +104,13 @@ class SubQuestions(combinators.Sequence):
             text = asked[number - 1].text
             context.run.events(SubQuestionStarted(number, total, text, state.sample))
             rounds.begin()
+            declined = len(state.declines)
             state = super().__call__(state.evolve(sub_question=number), context)
             rounds.end()
+            if number < total and len(state.declines) > declined:
+                said = state.declines[-1].declined
+                state = state.warn("model", f"no query for sub-question {number}: {said}")
+                number = total - 1
         return _whole(state.evolve(sub_question=0))
 
 
@@ -112,9 +125,13 @@ def _told(state: State, number: int, total: int) -> State:
 def _whole(state: State) -> State:
     """The state without the queries for a part of the conditions; a note where that leaves none."""
     kept = tuple(candidate for candidate in state.candidates if not candidate.goal)
+    declines = [one for one in state.declines if not one.goal]
+    if not kept and not declines:
+        declines = [replace(one, goal="") for one in state.declines]
+    state = state.evolve(declines=tuple(declines)) if state.declines else state
     if len(kept) == len(state.candidates):
         return state
-    if not kept:
+    if not kept and not declines:
         told = "queries were written for a part of the question's conditions only; none answers it"
         state = state.warn("model", told)
     return state.evolve(candidates=kept)

@@ -169,6 +169,7 @@ def _entered(
         end = _vain(state, after, asked=bool(asked.calls or asked.cached))
         return _unchanged(state, after), end if error is None else "cut_short", error
     tested = None if after.selected is state.selected else after.selected
+    tested = None if tested is not None and tested.declined else tested
     after, agreed = _chosen(after, first, state.selected, tested)
     return after, "agrees" if agreed else "differs", error
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from sqlwright.candidates import grounded
 from sqlwright.english.words import singular, split_name
 from sqlwright.messages import Message, Span, Text
 from sqlwright.prompts.fitting import Fitted, Portion, fit
+from sqlwright.prompts.replies import Written, prose_from, written_from
+from sqlwright.prompts.sampling import Prompt
 from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
@@ -20,8 +24,10 @@ from sqlwright.steps.showing import (
     matched_values,
     own_functions,
 )
-from sqlwright.types import State
+from sqlwright.types import Candidate, State
 
+LONGEST_REASON = 400
+"""Characters kept of what an author says in place of a query."""
 MOST_UNFOUND = 10
 """Phrases named at most of which nothing was found."""
 
@@ -70,6 +76,42 @@ class QueryStep(EvidenceStep):
 
         full = Portion(len(demonstrations), self.style, self.examples, listed=listed)
         return fit(messages, full, state, context, step=step, sampling=self.sampling)
+
+    def prompt_of(self, fitted: Fitted, context: Context, turn: int = 0) -> Prompt[Written]:
+        """The prompt for a query, or for what is said in its place."""
+        read = partial(written_from, dialect=context.workspace.schema.dialect)
+        return Prompt(fitted.messages, read, otherwise=prose_from, round=turn)
+
+    def added(
+        self,
+        replies: Sequence[Written | None],
+        state: State,
+        context: Context,
+        *,
+        step: str,
+        prompt: str = "",
+    ) -> State:
+        """The state with a candidate for each reply with a query, and with the others' declines."""
+        candidates, declines = list(state.candidates), list(state.declines)
+        for number, reply in enumerate(replies, start=1 if len(replies) > 1 else 0):
+            if reply is None:
+                continue
+            one = Candidate(
+                sql=reply.sql,
+                source=step,
+                goal=state.goal,
+                plan=reply.plan,
+                sample=state.sample or number,
+                prompt=prompt,
+                declined=" ".join(reply.cannot.split())[:LONGEST_REASON],
+                model=self.sampling.model,
+                by_model=True,
+            )
+            if one.declined:
+                declines.append(one)
+            else:
+                candidates.append(grounded(one, state.values, context.workspace.schema))
+        return state.evolve(candidates=tuple(candidates), declines=tuple(declines))
 
 
 def task(

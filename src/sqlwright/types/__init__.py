@@ -138,7 +138,7 @@ class Basis:
     agreeing: int = 0
     """Queries with the answer's result, itself included."""
     of: int = 0
-    """Queries that were written, those that failed included."""
+    """Queries that were written, those that failed and replies that declined included."""
     signs: tuple[Sign, ...] = ()
     fitted_to: str = ""
     """The questions that a `calibrated` probability was fitted to, in words."""
@@ -401,6 +401,9 @@ class State:
     sub_question: int = 0
     """Number of the sub-question at hand, from 1; 0 is the question as a whole."""
     candidates: tuple[Candidate, ...] = ()
+    declines: tuple[Candidate, ...] = ()
+    """Replies which say, in place of a query, that the database can't answer. Nothing runs or
+    repairs them; selection counts and judges them beside the candidates."""
     tests: tuple[UnitTest, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     """The verdicts of judges of the candidates, in the order in which they were asked."""

@@ -109,7 +109,7 @@ NoteKind = Literal[
     "fan_out", "text_as_number", "order_by_digits", "replaced", "converted",
     "null_first", "text_among_numbers", "tied", "equal_rows",
     "shortened", "only_null", "date", "second_question", "form", "database",
-    "left_out", "budget", "stand_in", "model", "schema", "embedder", "critic", "record",
+    "left_out", "budget", "stand_in", "declined", "model", "schema", "embedder", "critic", "record",
     "prompt", "parameter", "linking", "examples", "values", "judging",
 ]  # fmt: skip
 """The subject of a note: how the run ended, faults of the query, what machine checks found and
@@ -200,6 +200,8 @@ class Candidate:
     """The change a repair made, in words, for the trace and the user."""
     warnings: tuple[Note, ...] = ()
     """Findings of machine checks; shown when the candidate is chosen."""
+    declined: str = ""
+    """For one without a query: what the database lacks to answer, in the words of its author."""
     prompt: str = ""
     """The prompt its author was asked with, where it may have several."""
     model: str = ""
@@ -228,7 +230,8 @@ class Candidate:
 
     def __post_init__(self) -> None:
         written = (
-            self.source, self.sql, self.goal, str(self.sample), self.plan, self.parent_id
+            self.source, self.sql + self.declined, self.goal, str(self.sample), self.plan,
+            self.parent_id,
         )  # fmt: skip
         content = "\0".join(written).encode("utf-8", "surrogatepass")
         object.__setattr__(self, "id", hashlib.blake2b(content, digest_size=6).hexdigest())

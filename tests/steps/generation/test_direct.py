@@ -65,7 +65,7 @@ def test_each_prompt_shows_schema_values_history_question_and_evidence(
 
 def test_only_what_it_would_have_shown_is_told_to_be_left_out(shop_workspace: Workspace) -> None:
     script = Script([When("generation.direct", [REPLY])])
-    model = ScriptedModel(script, capabilities=Capabilities(remote=False, context_tokens=3_150))
+    model = ScriptedModel(script, capabilities=Capabilities(remote=False, context_tokens=3_250))
     after = DirectGeneration()(
         state(shop_workspace), Context(shop_workspace, Run(), {"llm": model})
     )
@@ -338,7 +338,7 @@ def test_wrong_sql_is_a_candidate_and_no_sql_is_asked_for_again(shop_workspace: 
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        ("I can't say.", MalformedReply),
+        ("My query:", MalformedReply),
         (Missing("unavailable", "down"), ModelFailed),
         (Missing("budget", "spent"), BudgetSpent),
     ],

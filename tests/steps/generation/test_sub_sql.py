@@ -108,7 +108,9 @@ def test_a_query_that_fails_is_not_built_on(shop_workspace: Workspace) -> None:
     assert f"Answered already: {PARTS[0]}\nBy this query:\n{FIRST}\n" in prompts(model)[2]
 
 
-@pytest.mark.parametrize("bad", ["I would rather not.", Missing("unavailable", "down")])
+@pytest.mark.parametrize(
+    "bad", ["My query:", "CANNOT: nothing is stored.", Missing("unavailable", "down")]
+)
 def test_a_sub_question_without_a_query_is_passed_over(bad: Any, shop_workspace: Workspace) -> None:
     second = "Who lives in Munich and ordered?"
 

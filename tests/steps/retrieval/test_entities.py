@@ -11,11 +11,11 @@ from tests.scripted import ScriptedEmbedder
 
 from sqlwright.catalog.records import Catalog, ColumnProfile
 from sqlwright.errors import Cancelled, ConfigError
+from sqlwright.indexes.column_names import similar_columns
 from sqlwright.indexes.values.index import ColumnValues, memory_value_index
 from sqlwright.local.models import load
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
-from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.entities import LIMIT, RetrieveEntities
 from sqlwright.steps.retrieval.phrases.keyword_pieces import is_formula, looked_up
 from sqlwright.steps.retrieval.phrases.years import years_in

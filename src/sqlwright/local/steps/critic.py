@@ -7,13 +7,10 @@ from typing import ClassVar
 
 from sqlwright.candidates import rank, valid
 from sqlwright.protocols import Assessment, Context, Critic, Step
+from sqlwright.running.declined import nearest
 from sqlwright.steps.selection.probabilities import agreed, as_meant
 from sqlwright.types import Refusal, State
 
-NEAREST = 3
-"""Tables named when refusing."""
-COLUMNS_EACH = 4
-"""Columns named of each table at most."""
 MISSING = 3
 """Words named at most that nothing explains."""
 
@@ -74,20 +71,3 @@ def _refusal(state: State, assessment: Assessment) -> Refusal:
         return Refusal("unanswerable", message, nearest(state))
     message = "It isn't sure enough that this database holds what is asked."
     return Refusal("unsure", message, nearest(state))
-
-
-def nearest(state: State) -> str:
-    """The tables and columns the linker finds nearest to the question, in a sentence."""
-    tables = [link.table for link in state.tables][:NEAREST]
-    if not tables:
-        tables = [table.name for table in state.view.schema.tables[:NEAREST]]
-    if not tables:
-        return ""
-    parts = []
-    for name in tables:
-        columns = [link.column.column for link in state.columns if link.column.table == name]
-        if not columns:
-            table = state.view.schema.table(name)
-            columns = [column.name for column in table.columns] if table else []
-        parts.append(f"{name} ({', '.join(columns[:COLUMNS_EACH])})")
-    return f"The nearest it could tell about: {'; '.join(parts)}."

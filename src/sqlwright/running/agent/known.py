@@ -280,8 +280,9 @@ def _few(number: int) -> str:
 def _candidates(state: State) -> Text:
     """The numbers of queries: written, different, and by what came of them."""
     ours = [candidate for candidate in state.candidates if not candidate.goal]
+    declined = f"; {len(state.declines)} declined" if state.declines else ""
     if not ours:
-        return plain_text("0")
+        return plain_text(f"0{declined}")
     ran = [candidate for candidate in ours if valid(candidate)]
     failed = sum(1 for c in ours if c.result is not None and not c.result.ok)
     empty = sum(1 for c in ran if c.result is not None and c.result.empty)
@@ -292,4 +293,4 @@ def _candidates(state: State) -> Text:
         f"{roughly(groups, 'different result')})"
     )
     count = Span(f"{len(ours)} written, {different} different", "template")
-    return Text((count, Span(exact, "value", rough)))
+    return Text((count, Span(exact, "value", rough))) + plain_text(declined)

@@ -82,12 +82,18 @@ class Agent(combinators.Sequence, PromptStep):
             if again := ran.left_out:
                 told += plain_text(f"; {again} of its queries it had written before")
             happened.append(plain_text(f"{name}: ") + told)
+            if self._declined(state):
+                return state
         if self._reached(state):
             return state
         for name, tool in tools.items():  # those that the model left out, in order
             if name not in ran.times and state.refusal is None:
                 state = tool(state, context)
         return state
+
+    def _declined(self, state: State) -> bool:
+        """True if queries were wanted and all that came says that there can be none."""
+        return self.goal == "candidates" and bool(state.declines) and not state.candidates
 
     def _reached(self, state: State) -> bool:
         return bool(getattr(state, self.goal)) if self.goal else True

@@ -7,29 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePath
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from sqlwright.candidates import grounded
 from sqlwright.prompts.demonstrations import demonstration_names, load_demonstrations, texts
-from sqlwright.prompts.replies import plan_from, sql_from
-from sqlwright.prompts.sampling import Prompt, Sampling, ask
+from sqlwright.prompts.sampling import Sampling, ask
 from sqlwright.prompts.templates import model_text
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of, in_turn
 from sqlwright.steps.showing import Style
 from sqlwright.steps.task import QueryStep
-from sqlwright.types import Candidate, State
+from sqlwright.types import State
 
 SOURCE = "generation.direct"
 SYNTHETIC = "synthetic_examples"
 """The name of worked examples that were made for the question, by `generation.make_examples`."""
-
-
-class QueryReply(NamedTuple):
-    """Parts of a reply."""
-
-    sql: str
-    plan: str
 
 
 @dataclass(frozen=True)
@@ -44,7 +35,9 @@ class DirectGeneration(QueryStep):
 
     For many samples the step runs inside of `samples` at a temperature such as 0.5; a single one
     is best at 0. A reply in which no query can be found is asked for again, then raised; a query
-    that is wrong SQL is a candidate like any other, and its error is what a repair goes by.
+    that is wrong SQL is a candidate like any other, and its error is what a repair goes by. A
+    reply that declines (`CANNOT:`) is one of the state's `declines`, and isn't asked for again;
+    where it does so in sentences alone, it is once.
     """
 
     prompt: str = "generation/divide_and_conquer"
@@ -67,7 +60,7 @@ class DirectGeneration(QueryStep):
         "Run it once these are found. One call for each query."
     )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
-    writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates", "declines"})
 
     def __post_init__(self) -> None:
         for option in ("examples", "shots"):
@@ -86,29 +79,9 @@ class DirectGeneration(QueryStep):
             order=partial(self._order, state, context),
         )
         state = fitted.noted(state, SOURCE)
-        prompt = Prompt(
-            fitted.messages, partial(_written, dialect=context.workspace.schema.dialect)
-        )
+        prompt = self.prompt_of(fitted, context)
         (replies,) = ask([prompt], state, context, step=SOURCE, sampling=self.sampling)
-        candidates = [
-            grounded(
-                Candidate(
-                    sql=reply.sql,
-                    source=SOURCE,
-                    goal=state.goal,
-                    plan=reply.plan,
-                    sample=state.sample or number,
-                    prompt=self.prompt,
-                    model=self.sampling.model,
-                    by_model=True,
-                ),
-                state.values,
-                context.workspace.schema,
-            )
-            for number, reply in enumerate(replies, start=1 if len(replies) > 1 else 0)
-            if reply is not None
-        ]
-        return state.evolve(candidates=(*state.candidates, *candidates))
+        return self.added(replies, state, context, step=SOURCE, prompt=self.prompt)
 
     def _demonstrations(self, state: State, context: Context) -> list[Mapping[str, Any]]:
         """The worked examples that the prompt may show, the most useful first."""
@@ -129,7 +102,3 @@ class DirectGeneration(QueryStep):
             return None
         purpose = f"{SOURCE}/order/{self.prompt}/{state.sample}/{state.question.text}"
         return context.run.random(purpose)
-
-
-def _written(text: str, dialect: str) -> QueryReply:
-    return QueryReply(sql_from(text, dialect), plan_from(text, dialect))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from sqlwright.candidates import grounded
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.cells import render_sql
 from sqlwright.prompts.demonstrations import (
@@ -16,8 +14,7 @@ from sqlwright.prompts.demonstrations import (
     texts,
 )
 from sqlwright.prompts.fitting import Fitted
-from sqlwright.prompts.replies import plan_from, sql_from
-from sqlwright.prompts.sampling import Prompt, Sampling, ask
+from sqlwright.prompts.sampling import Sampling, ask
 from sqlwright.prompts.templates import model_text
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of
@@ -33,13 +30,6 @@ ATTEMPTS = 3
 """Prompts at most for the question itself."""
 APART = 100
 """Numbers of a round, for its seed, that the attempts at one sub-question are apart."""
-
-
-class _Reply(NamedTuple):
-    """Parts of a reply."""
-
-    sql: str
-    plan: str
 
 
 @dataclass(frozen=True)
@@ -72,7 +62,7 @@ class SubSql(QueryStep):
         "it. One call."
     )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
-    writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates", "declines"})
 
     def __post_init__(self) -> None:
         for option in ("examples", "shots", "next_shots"):
@@ -92,8 +82,7 @@ class SubSql(QueryStep):
             built_on = earlier if attempt == 0 else None
             fitted = self._fitted(built_on, state, context)
             turn = max(state.sub_question - 1, 0) + APART * attempt
-            read = partial(_read, dialect=context.workspace.schema.dialect)
-            prompt = Prompt(fitted.messages, read, round=turn)
+            prompt = self.prompt_of(fitted, context, turn)
             try:
                 (replies,) = ask(
                     [prompt], state, context,
@@ -102,29 +91,11 @@ class SubSql(QueryStep):
             except (MalformedReply, ModelFailed) as error:
                 problem = error
                 continue
-            state = fitted.noted(state, SOURCE)
-            written = self._candidates(replies, state, context)
-            return state.evolve(candidates=(*state.candidates, *written))
+            return self.added(replies, fitted.noted(state, SOURCE), context, step=SOURCE)
         if state.goal:
             told = f"no query could be written for sub-question {state.sub_question}: {problem}"
             return state.warn("model", told, problem)
         return state.warn("left_out", f"left out: {problem}", problem)
-
-    def _candidates(
-        self, replies: Sequence[_Reply | None], state: State, context: Context
-    ) -> Iterator[Candidate]:
-        for number, reply in enumerate(replies, start=1 if len(replies) > 1 else 0):
-            if reply is not None:
-                written = Candidate(
-                    sql=reply.sql,
-                    source=SOURCE,
-                    goal=state.goal,
-                    plan=reply.plan,
-                    sample=state.sample or number,
-                    model=self.sampling.model,
-                    by_model=True,
-                )
-                yield grounded(written, state.values, context.workspace.schema)
 
     def _fitted(self, earlier: Candidate | None, state: State, context: Context) -> Fitted:
         """The prompt from scratch, or from an earlier query."""
@@ -157,7 +128,3 @@ def _earlier(state: State) -> Candidate | None:
             if candidate.goal == part.text and not failed:
                 return candidate
     return None
-
-
-def _read(text: str, dialect: str) -> _Reply:
-    return _Reply(sql_from(text, dialect), plan_from(text, dialect))

@@ -6,15 +6,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from sqlwright.candidates import execute, grounded, history, result_rank
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Text
 from sqlwright.prompts.fitting import Fitted
-from sqlwright.prompts.replies import plan_from, sql_from
-from sqlwright.prompts.sampling import Prompt, ask
+from sqlwright.prompts.replies import Written
+from sqlwright.prompts.sampling import ask
 from sqlwright.prompts.schema import render_result, render_sql
 from sqlwright.prompts.templates import plain_text, schema_text
 from sqlwright.protocols import Context
@@ -35,13 +34,6 @@ _REASONS = {
 
 SUB_QUESTION = 100
 """Numbers of a round, for its seed, that two sub-questions are apart."""
-
-
-class Mended(NamedTuple):
-    """The parts of a reply."""
-
-    sql: str
-    plan: str
 
 
 class Looked(NamedTuple):
@@ -155,9 +147,8 @@ class Mending(QueryStep):
         fitted = [self.fitted(one, state, context) for one in work.values()]
         for each in fitted:
             state = each.noted(state, self.source)
-        read = partial(_read, dialect=context.workspace.schema.dialect)
         prompts = [
-            Prompt(each.messages, read, round=_replies_so_far(one.candidate, state, self.source))
+            self.prompt_of(each, context, _replies_so_far(one.candidate, state, self.source))
             for one, each in zip(work.values(), fitted, strict=True)
         ]
         try:
@@ -192,12 +183,13 @@ class Mending(QueryStep):
         ]
 
     def _revised(
-        self, looked: Looked, reply: Mended | None, state: State, context: Context
+        self, looked: Looked, reply: Written | None, state: State, context: Context
     ) -> Candidate:
         """The candidate that is kept, which remembers the other one."""
         old = looked.candidate
-        if reply is None:
-            return _with_tried(old, Candidate("", self.source, note="no usable reply"))
+        if reply is None or reply.cannot:
+            note = f"declined: {reply.cannot}" if reply else "no usable reply"
+            return _with_tried(old, Candidate("", self.source, note=note))
         new = Candidate(
             sql=reply.sql,
             source=self.source,
@@ -252,7 +244,3 @@ def _known_result(new: Candidate, candidate: Candidate) -> ExecutionResult | Non
 def _note(faults: Sequence[Fault]) -> str:
     reasons = [_REASONS[fault.kind] for fault in faults]
     return f"revised: {', '.join(dict.fromkeys(reasons))}" if reasons else "revised"
-
-
-def _read(text: str, dialect: str) -> Mended:
-    return Mended(sql_from(text, dialect), plan_from(text, dialect))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from sqlwright.indexes.column_names import similar_columns
 from sqlwright.indexes.folding import soften
 from sqlwright.indexes.published import PublishedIndexes
 from sqlwright.protocols import Context, Step, ValueIndex
-from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.phrases.compared import Compared, compared_texts, is_meant
 from sqlwright.steps.retrieval.phrases.keyword_pieces import is_formula, looked_up, names_of
 from sqlwright.steps.retrieval.phrases.near import (

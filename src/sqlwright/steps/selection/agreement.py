@@ -11,8 +11,9 @@ from sqlwright.types import Basis, Candidate, State
 
 def clusters(state: State) -> tuple[ResultGroup, ...]:
     """The candidates that ran, by their results; those with rows first, then as their authors
-    rank them. Sub-queries and candidates in error take no part."""
-    return group_by_result(rank(_whole(state)))
+    rank them; then the declines as one group. Sub-queries and candidates in error take no part."""
+    ran, declined = group_by_result(rank(_whole(state))), tuple(state.declines)
+    return (*ran, ResultGroup(declined)) if declined else ran
 
 
 def select(
@@ -21,14 +22,14 @@ def select(
     """The state with the candidate of the greatest share selected.
 
     `shares` says by its id how well a candidate did, in [0, 1]; without it all did equally well.
-    Ties go to the larger cluster, then to the better ranked. Where nothing ran the best ranked is
-    selected, so that its error is the answer.
+    Ties go to the larger cluster, then to the better ranked. Where nothing ran and nobody declined
+    the best ranked is selected, so that its error is the answer.
 
     Nothing here is a probability: the state's `basis` says how many samples agree, and `share` of a
     candidate orders the others. For it a cluster counts with its size times the best share in it,
     and an answer that nobody wrote counts as one more candidate.
     """
-    of = len(_whole(state))
+    of = len(_whole(state)) + len(state.declines)
     if not groups:
         ours = rank(_whole(state))
         basis = Basis("none", 0, of)
@@ -57,7 +58,7 @@ def select(
 
 def chosen(state: State) -> bool:
     """True if one is selected, of all that ran."""
-    ran = (candidate for group in clusters(state) for candidate in group.candidates)
+    ran = (one for group in group_by_result(_whole(state)) for one in group.candidates)
     return state.selected is not None and all(one.share is not None for one in ran)
 
 

@@ -19,8 +19,13 @@ from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import plain_text
 from sqlwright.protocols import Run
 from sqlwright.steps.selection.agreement import clusters
-from sqlwright.steps.selection.judging.differences import render_differences
-from sqlwright.steps.selection.judging.queries import Shown, laid_out, scaled, shown
+from sqlwright.steps.selection.judging.queries import (
+    NO_RESULT,
+    Shown,
+    laid_out,
+    results_apart,
+    shown,
+)
 from sqlwright.steps.selection.judging.step import (
     Heat,
     JudgingStep,
@@ -356,9 +361,7 @@ class Pairwise(JudgingStep):
 
     def variables(self, heat: Heat, state: State, portion: Portion) -> dict[str, Any]:
         """Both queries, with the rows in which their results differ."""
-        results = [one.candidate.result or ExecutionResult() for one in heat]
-        rows, characters = scaled(portion)
-        apart = render_differences(results, rows=rows, characters=characters)
+        apart = results_apart([one.candidate for one in heat], portion)
         return {
             "queries": [
                 {
@@ -460,6 +463,8 @@ def orders(groups: Sequence[ResultGroup]) -> list[tuple[int, int]]:
 
 
 def _first_rows(candidate: Candidate, rows: int, columns: int, cell: int) -> Text:
+    if candidate.declined:
+        return NO_RESULT
     result = candidate.result or ExecutionResult()
     return render_result(result, rows=rows, columns=columns, limit_cell=cell)
 

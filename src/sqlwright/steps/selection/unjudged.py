@@ -13,7 +13,8 @@ from sqlwright.types import State
 
 @dataclass(frozen=True)
 class FirstValid(Step):
-    """Takes the best-scored candidate with rows, else one whose result is hollow, else any.
+    """Takes the best-scored candidate with rows, else one whose result is hollow, else one that
+    declines, else any.
 
     Leaves the confidence open: nothing here measures it.
     """
@@ -22,7 +23,8 @@ class FirstValid(Step):
     writes: ClassVar[frozenset[str]] = frozenset({"selected"})
 
     def __call__(self, state: State, context: Context) -> State:
-        ranked = rank(candidate for candidate in state.candidates if not candidate.goal)
+        ours = (candidate for candidate in state.candidates if not candidate.goal)
+        ranked = rank((*ours, *state.declines))
         return state.evolve(selected=ranked[0]) if ranked else state
 
 
@@ -54,6 +56,7 @@ class ByChance(Step):
     def __call__(self, state: State, context: Context) -> State:
         groups = clusters(state)
         ran = [one for one in state.candidates if valid(one) and not one.goal]
+        ran += state.declines
         if not ran:
             return select(state, groups)
         drawn = context.run.random(f"selection.by_chance/{state.question.text}").choice(ran)

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlwright.boundary.text import readable
+from sqlwright.boundary.text import counted, readable
 from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.lab.evaluation import records
 from sqlwright.lab.evaluation.files import read_object
@@ -122,6 +122,9 @@ def _read(folder: Path) -> Run | str:
         return f"{name} isn't finished"
     if told.get("shard"):
         return f"{name} is a part of a run"
+    if stood := (report.get("stood_in") or {}).get("total"):
+        answers = counted(int(stood), "answer")
+        return f"{name} fills nothing: {answers} by embedded models (--no-stand-in forbids them)"
     texts = {key: str(told.get(key) or "") for key in NAMED}
     overrides = tuple(map(str, told.get("overrides") or ()))
     ended = (folder / "report.json").stat().st_mtime

@@ -101,8 +101,6 @@ def _run_text(run: Run, choice: Choice) -> str:
     told += f"{run.dataset}{revision} by the rule {run.rule!r}, {run.questions:,} questions"
     if choice.data:
         told += ", not the paper's data set"
-    stood = (run.report.get("stood_in") or {}).get("total") or 0
-    told += f", {stood:,} of them answered by embedded models in its place" if stood else ""
     return "; ".join([told, *otherwise(run.report)])
 
 

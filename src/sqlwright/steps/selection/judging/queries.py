@@ -22,6 +22,8 @@ from sqlwright.types import Candidate, ExecutionResult, State
 
 ROWS = 20
 """Most rows of each result that are shown; chosen."""
+NO_RESULT = plain_text("none")
+"""The result of a decline."""
 SCHEMA = Portion(examples=3)
 """As much of the schema as judges are shown."""
 
@@ -58,13 +60,19 @@ def scaled(portion: Portion) -> tuple[int, int]:
     return math.ceil(ROWS * portion.listed), int(CHARACTERS * portion.listed)
 
 
+def results_apart(candidates: Sequence[Candidate], portion: Portion) -> list[Text]:
+    """The rows in which results differ, a text for each candidate; one that declines has none."""
+    rows, characters = scaled(portion)
+    results = [one.result or ExecutionResult() for one in candidates if not one.declined]
+    told = iter(render_differences(results, rows=rows, characters=characters))
+    return [NO_RESULT if one.declined else next(told) for one in candidates]
+
+
 def laid_out(
     listed: Sequence[Sequence[Shown]], state: State, portion: Portion
 ) -> list[dict[str, Any]]:
     """The variable `groups` of `_queries.jinja`; of long results the rows that differ."""
-    rows, characters = scaled(portion)
-    results = [group[0].candidate.result or ExecutionResult() for group in listed]
-    differences = render_differences(results, rows=rows, characters=characters)
+    differences = results_apart([group[0].candidate for group in listed], portion)
     return [
         {
             "candidates": [
@@ -90,9 +98,12 @@ def schema_of(
     how: ShownOptions,
     portion: Portion = SCHEMA,
 ) -> Text:
-    """The part of the schema that the candidates use; the view where that can't be told."""
-    used = {ref for candidate in candidates for ref in _used(candidate, state.view.schema)}
-    view = state.view.narrowed(used) if used else state.view
+    """The part of the schema that the candidates use; the view where that can't be told, and where
+    one declines: whether anything in it tells what is asked is then the question."""
+    known = list(candidates)
+    used = {ref for candidate in known for ref in _used(candidate, state.view.schema)}
+    whole = not used or any(one.declined for one in known)
+    view = state.view if whole else state.view.narrowed(used)
     layout = how.within(portion).layout(
         view, state, context, style=portion.style, examples=portion.examples
     )

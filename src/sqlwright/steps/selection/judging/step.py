@@ -79,6 +79,9 @@ class JudgingStep(EvidenceStep):
 
     def __call__(self, state: State, context: Context) -> State:
         groups = clusters(state)
+        if self.judge == "critic" and state.declines:  # it judges queries alone
+            votes = sum(len(group.candidates) for group in groups[:-1])
+            groups = groups[-1:] if len(state.declines) > votes else groups[:-1]
         if len(groups) < 2:
             return select(state, groups)
         panel = Panel(self, state, context)
