@@ -34,6 +34,7 @@ from sqlwright.lab.evaluation.tables.forms import (
 )
 from sqlwright.lab.evaluation.tables.page import to_html
 from sqlwright.lab.evaluation.tables.papers import PAPERS, data_sets, find_paper
+from sqlwright.llm.scripted import Asked, Says
 from sqlwright.recipes.ablation_lists import ablations, find_ablation
 from tests.evaluation.finished_runs import run_folder
 from tests.evaluation.sets import GERMAN, SWEDISH, answering, bird_set
@@ -142,6 +143,42 @@ def test_real_runs_fill_their_cells_and_no_others(measured: Path) -> None:
     assert by_label["without the refiner"][-2:] == ["—", "48.31"]
     assert [one.name for one in agents.missing] == ["without-linker", "without-refiner"]
     assert table(mag, "table 4").runs == []
+
+
+def test_a_real_run_of_chase_fills_pair_accuracy_and_tells_its_generators_apart(
+    tmp_path: Path, database_files: dict[str, Path]
+) -> None:
+    """Two generators are right, the third is wrong, once before the fixer and once after it; the
+    judge takes what is shown first, so it is right on every other pair."""
+
+    def writes(asked: Asked) -> str:
+        wrong = "make a plan as the database's engine" in asked.prompt
+        return SWEDISH.replace("name", "names") if wrong else GERMAN
+
+    row = {"question": "Who is German?", "SQL": GERMAN, "difficulty": "simple"}
+    dataset = load_bird(bird_set(tmp_path / "set", database_files["shop"], [row]))
+    replies: dict[str, Says] = {
+        "retrieval.extract_keywords": '{"keywords": ["German"]}',
+        "generation.direct": writes,
+        "repair.revise": SWEDISH,
+        "selection.pairwise": '{"reasoning": "the first", "better": "A"}',
+    }
+    settings = EvaluationSettings(models=answering(replies), home=tmp_path / "home")
+    ablate(dataset, ["chase"], settings, tmp_path / "runs")
+    chase = filled("chase", tmp_path / "runs")
+    three = table(chase, "figure 3")
+    both = "generation/divide_and_conquer + generation/synthetic_examples"
+    assert {row.label: cell_text(row.cells[0]) for row in three.rows} == {both: "1 (n 1)"}
+    pairs = cell(chase, "table 5", "a prompted judge (paper: Gemini 1.5 Pro)", "pairs").figure
+    assert pairs is not None
+    assert (pairs.value, pairs.total) == (0.5, 2)
+    (run,) = three.runs
+    assert run.report["judging"]["orders_agree"]["hits"] == 0
+    assert run.report["judging"]["first_shown"]["value"] == 1.0
+    assert run.report["by_generator"]["generation/query_plan"]["oracle"]["hits"] == 0
+    assert run.report["by_generator"]["generation/query_plan"]["candidates"] == 7
+    told = " ".join(beneath(three, chase.choice))
+    assert "notes on examples for the prompt at 1 question" in told
 
 
 def test_what_only_answers_tell_is_counted(measured: Path) -> None:

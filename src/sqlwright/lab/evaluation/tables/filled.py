@@ -262,8 +262,8 @@ def _filled(table: Table, runs: Sequence[Run], data: str) -> FilledTable:
     def cell(row: Row, column: Column, paper: float | None) -> Cell:
         wanted = _wanted(table, row, column)
         run = None if wanted is None else run_of(wanted)
-        at = (row.at or column.at).replace("*", row.key)
-        return Cell(None if run is None else _figure_at(run, at, column), paper, run, wanted)
+        figure = None if run is None else _figure_at(run, row.at or column.at, column, row.key)
+        return Cell(figure, paper, run, wanted)
 
     rows = table.rows
     if table.each:
@@ -287,9 +287,9 @@ def _wanted(table: Table, row: Row, column: Column) -> Wanted | None:
     return Wanted(name, column.set if column.own else (*column.set, *row.set), data, column.metric)
 
 
-def _figure_at(run: Run, at: str, column: Column) -> Figure | None:
+def _figure_at(run: Run, at: str, column: Column, key: str) -> Figure | None:
     """The figure at a place of a run's report, or at the first of several."""
-    places = (_found_at(run.figures, place.strip()) for place in at.split("|"))
+    places = (_found_at(run.figures, place.strip(), key) for place in at.split("|"))
     found = next((place for place in places if place is not None), None)
     if isinstance(found, Mapping) and found.get("value") is not None and found.get("total") != 0:
         figure = Figure(
@@ -305,11 +305,12 @@ def _figure_at(run: Run, at: str, column: Column) -> Figure | None:
     return replace(figure, value=value, unit=column.unit)
 
 
-def _found_at(report: Mapping[str, Any], place: str) -> Any:
-    """The value at `key/key/key`; None where there is none."""
+def _found_at(report: Mapping[str, Any], place: str, row_key: str = "") -> Any:
+    """The value at `key/key/key`, of which `*` is the row's, slashes and all; None where there is
+    none."""
     here: Any = report
     for key in place.split("/"):
-        here = here.get(key) if isinstance(here, Mapping) else None
+        here = here.get(key.replace("*", row_key)) if isinstance(here, Mapping) else None
     return here
 
 
