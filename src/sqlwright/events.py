@@ -250,6 +250,8 @@ class ModelCalled(Event):
     cost: float | None
     """In US dollars; None is unknown."""
     seconds: float
+    not_sent: tuple[str, ...] = ()
+    """Settings of the request that the model is known not to take."""
 
 
 @dataclass(frozen=True, slots=True)

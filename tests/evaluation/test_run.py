@@ -208,6 +208,33 @@ def test_a_language_model_is_part_of_what_a_run_is(spider_folder, tmp_path):
     assert again["execution_accuracy"] == summary["execution_accuracy"]
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_a_run_says_that_its_model_took_no_temperature(known, spider_folder, tmp_path):
+    """Refused by the server, or known beforehand: temperatures of the recipe mean nothing then."""
+    said = json.dumps({"error": {"message": "temperature is not supported"}})
+
+    def fault(asked):
+        return f"status:400:{said}" if "temperature" in asked.body else ""
+
+    with ModelServer(answer=lambda _: f"```sql\n{GERMAN}\n```", faults=fault) as server:
+        can = (("temperature", False),) if known else ()
+        asked = EvaluationSettings(
+            recipe="msc",
+            overrides=("schema_linking.select_tables.enabled=false",),
+            home=tmp_path / "home",
+            llm=LlmOptions("openai-compatible/m", server.url, capabilities=can, retrying=0.01),
+        )
+        summary = evaluate(load_spider(spider_folder), asked, tmp_path / "out")
+        assert known == all("temperature" not in one.body for one in server.seen)
+    noted = summary["notes"]["parameter"]
+    assert noted["questions"] == summary["questions"] == 3
+    assert noted["first"] == (
+        "openai-compatible/m takes no temperature; none was sent"
+        if known
+        else "openai-compatible/m doesn't take 'temperature', which is left out"
+    )
+
+
 def test_what_an_answer_rests_on_is_kept(spider_folder, tmp_path):
     replies = Script([When("generation.direct", f"```sql\n{GERMAN}\n```")], otherwise="no")
     asked = EvaluationSettings(

@@ -375,11 +375,9 @@ class GatedModel:
                 self._cache.put(_of_sample(pending.key, number), reply, revision=revision)
 
     def _report(self, pending: _PendingRequest, run: Run, meter: SpendingMeter) -> None:
-        samples, request = pending.ended(), pending.request
+        samples, request, can = pending.ended(), pending.request, self.capabilities
         if self._recorder is not None:
-            self._recorder.add(
-                pending.call, self._name, self.capabilities, samples, step=meter.step
-            )
+            self._recorder.add(pending.call, self._name, can, samples, step=meter.step)
         replies = [sample for sample in samples if isinstance(sample, Reply)]
         before = (name for reply in replies for name in reply.left_out)
         run.events(
@@ -401,6 +399,7 @@ class GatedModel:
                 left_out=tuple(dict.fromkeys((*pending.left_out, *before))),
                 cost=meter.costs.get(id(pending.call.messages), 0.0),
                 seconds=pending.seconds,
+                not_sent=() if can.temperature or not request.temperature else ("temperature",),
             )
         )
 

@@ -63,12 +63,16 @@ class OpenDatabase:
         self, example: Example, stopping: threading.Event, trace: TraceWriter | None
     ) -> Record:
         views = ViewListener(self.session.recipe.step)
-        refused = False
+        refused, notes = False, dict[tuple[str, str], None]()
 
         def listen(event: Event) -> None:
             nonlocal refused
             refused = refused or (self.account.exhausted and _short_of_budget(event))
             views(event)
+            if isinstance(event, ModelCalled):
+                # No note of the answer: who asks knows the model, who compares runs may not.
+                for name in event.not_sent:
+                    notes["parameter", f"{event.model} takes no {name}; none was sent"] = None
             if trace is not None:
                 trace(event)
 
@@ -81,7 +85,8 @@ class OpenDatabase:
             raise Cancelled("interrupted")
         if refused:
             raise NotAsked
-        return self._scorer.score(example, answer, state, seconds, views=views)
+        record = self._scorer.score(example, answer, state, seconds, views=views)
+        return replace(record, notes=(*record.notes, *notes))
 
 
 def open_database(
