@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from sqlwright.types import Entity as Entity
     from sqlwright.types import ExecutionError as ExecutionError
     from sqlwright.types import ExecutionResult as ExecutionResult
+    from sqlwright.types import Judgement as Judgement
     from sqlwright.types import Note as Note
     from sqlwright.types import QueryCondition as QueryCondition
     from sqlwright.types import QueryCost as QueryCost
@@ -121,6 +122,7 @@ _PLACES = {
     "ExecutionResult": "sqlwright.types",
     "ForeignKey": "sqlwright.schema",
     "GoldenQuestion": "sqlwright.lab.calibrating",
+    "Judgement": "sqlwright.types",
     "LanguageModel": "sqlwright.protocols",
     "Limits": "sqlwright.protocols",
     "LlmOptions": "sqlwright.llm.options",
