@@ -173,6 +173,7 @@ MADE: list[tuple[Callable[..., Any], Case]] = [
     (LlmOptions, ("budget", "$0.05", "a Budget, such as ", "not '$0.05'")),
     (Limits, ("scan", "10GB", "ScanLimit, or None", "not '10GB'")),
     (LlmOptions, ("run_budget", "$20", "a Budget, such as ", "not '$20'")),
+    (LlmOptions, ("batches", "yes", "Batches, or None", "not a value of type str")),
     (LlmOptions, ("privacy", "none", PRIVACY, "not 'none'")),
     (LlmOptions, ("remote", "yes", f"{FLAG}, or None", "not 'yes'")),
     (LlmOptions, ("cache", "no", FLAG, "not 'no'")),

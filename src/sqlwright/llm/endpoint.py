@@ -14,8 +14,9 @@ An endpoint is built once per session by `providers.connect`, or is the scripted
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from sqlwright.messages import (
     Capabilities,
@@ -29,8 +30,15 @@ from sqlwright.messages import (
 )
 from sqlwright.types import Usage
 
+if TYPE_CHECKING:
+    from sqlwright.llm.sending.failures import Address
+
 THREAD = "sqlwright-llm"
 """Name of the engine's thread, the only one that endpoints are used from."""
+
+attempt_seed: ContextVar[int] = ContextVar("attempt_seed", default=0)
+"""The seed of the attempt under way: a vendor that takes none gets equal requests for different
+samples."""
 
 WORTHWHILE = 1.25
 """Factor by which the limit of a reply must grow at least for it to be asked for again."""
@@ -204,6 +212,15 @@ class Endpoint(Protocol):
 
     async def aclose(self) -> None:
         """Close the connections."""
+        ...
+
+
+@runtime_checkable
+class Batching(Protocol):
+    """Answers HTTP requests for replies in batches of the vendor's (`sending.batches.Batches`)."""
+
+    def transport(self, address: Address) -> Any:
+        """A transport for HTTP clients of a model (`httpx2.AsyncBaseTransport`)."""
         ...
 
 

@@ -132,7 +132,7 @@ class Models(Mapping[str, Model]):
 
     def _make(self, name: str) -> GatedModel:
         from sqlwright.llm.gate import Connection, GatedModel
-        from sqlwright.llm.vendors.connecting import check, connect
+        from sqlwright.llm.vendors.connecting import batched, check, connect
         from sqlwright.llm.vendors.context_size import context_of
         from sqlwright.llm.vendors.services import limits_for, service_for
 
@@ -141,6 +141,8 @@ class Models(Mapping[str, Model]):
             known = self._replay.models.get(name) or Capabilities(remote=False)
             return GatedModel(name, known, None, replay=self._replay)
         service = service_for(name, self._options, self._environ)
+        if self._options.batches is not None:
+            service = batched(service, self._options.batches)
         check(service)
         told = "context_tokens" in dict(service.capabilities)
         return GatedModel(
@@ -168,6 +170,8 @@ class Models(Mapping[str, Model]):
         if self._prices is None:
             self._prices = load_prices(_path(self._options.prices))
         price = price_of(service, self._prices)
+        if price is not None and service.batches is not None and service.price is None:
+            price = price.times(self._prices.batches.get(service.provider.name, 1.0))
         if price is None and self._options.needs_prices:
             raise ConfigError(
                 f"the price of {service.title} isn't known, so a budget in money can't be kept",

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
+from pydantic import InstanceOf
+
 from sqlwright.boundary.arguments import (
     Amount,
     AnyPath,
@@ -13,10 +15,11 @@ from sqlwright.boundary.arguments import (
     Natural,
     Positive,
     Predicate,
+    Private,
     Words,
     checked_fields,
 )
-from sqlwright.llm.endpoint import Throttle
+from sqlwright.llm.endpoint import Batching, Throttle
 from sqlwright.messages import Capabilities, Effort, Privacy, Verbosity
 from sqlwright.spending import Budget
 
@@ -142,6 +145,9 @@ class LlmOptions:
         Budget, Words("a Budget, such as sqlwright.spending.parse_budget('$20')")
     ] = Budget()  # noqa: RUF009 - frozen
     """Budget of all questions of a measurement together."""
+
+    batches: Annotated[InstanceOf[Batching] | None, Words("Batches, or None"), Private()] = None
+    """The batches that requests go in; None sends each at once."""
 
     @property
     def needs_prices(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -61,6 +62,17 @@ class Price:
             self.cost(prompt_tokens, reply_tokens, written_tokens=prompt_tokens),
         )
 
+    def times(self, share: float) -> Price:
+        """The price of requests that cost this share of it."""
+        return replace(
+            self,
+            prompt=share * self.prompt,
+            reply=share * self.reply,
+            cached=None if self.cached is None else share * self.cached,
+            written=None if self.written is None else share * self.written,
+            long=None if self.long is None else self.long.times(share),
+        )
+
     def __str__(self) -> str:
         told = f"${self.prompt:g} in and ${self.reply:g} out per million tokens"
         return f"{told} ({self.date})" if self.date else told
@@ -102,6 +114,7 @@ class _File(BaseModel):
     date: str = ""
     source: str = ""
     models: dict[str, _Price] = Field(default_factory=dict)
+    batches: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,6 +122,8 @@ class Prices:
     """Prices by `provider/model`."""
 
     table: Mapping[str, Price] = field(default_factory=dict)
+    batches: Mapping[str, float] = field(default_factory=dict)
+    """By provider, the share of it that requests in batches cost."""
 
     def of(self, model: str) -> Price | None:
         """The model's price, by its own name or, for a dated revision, the undated one; None when
@@ -131,7 +146,7 @@ def load_prices(user_file: Path | None = None) -> Prices:
         problem = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"the prices {user_file} can't be read: {problem}") from None
     users = _read(text, str(user_file))
-    return Prices({**shipped.table, **users.table})
+    return Prices({**shipped.table, **users.table}, {**shipped.batches, **users.batches})
 
 
 def _read(text: str, origin: str) -> Prices:
@@ -147,7 +162,8 @@ def _read(text: str, origin: str) -> Prices:
             hint='A price is written [models."provider/model"] prompt = 2.5, reply = 10, in '
             "dollars per million tokens.",
         ) from None
-    return Prices({name: _price(price, file) for name, price in file.models.items()})
+    table = {name: _price(price, file) for name, price in file.models.items()}
+    return Prices(table, file.batches)
 
 
 def _price(read: _Price, file: _File) -> Price:

@@ -222,8 +222,12 @@ class RunningOptions:
         ),
     ] = None
     executor: Annotated[
-        Literal["threads", "processes", "ray"] | None,
-        _running("--executor", help="By what; processes where there are workers, else threads."),
+        Literal["threads", "processes", "ray", "batches"] | None,
+        _running(
+            "--executor",
+            help="By what; processes where there are workers, else threads. batches asks language "
+            "models by their vendors' batches: half the price, hours.",
+        ),
     ] = None
     question_seconds: Annotated[
         float,

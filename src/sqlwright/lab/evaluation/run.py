@@ -81,7 +81,7 @@ def evaluate(
         claim(folder, dataset, settings, examples)
         plan = Plan(settings, dataset.rule, dataset.descriptions)
         account = account or RunAccount(settings.llm.run_budget, folder)
-        executor = executor_for(plan, notice or _unsaid, account)
+        executor = executor_for(plan, notice or _unsaid, account, folder)
         stack.callback(account.save)
 
         def tell(done: int, total: int, record: Record | None) -> None:
@@ -110,9 +110,13 @@ def chosen(dataset: Dataset, settings: EvaluationSettings) -> list[Example]:
     return [example for example in examples if example.id in mine]
 
 
-def executor_for(plan: Plan, notice: Notice, account: Spending) -> Executor:
+def executor_for(plan: Plan, notice: Notice, account: Spending, folder: Path) -> Executor:
     """The executor that the plan's settings name; what only one of them needs is loaded for it
     alone."""
+    if plan.settings.executor == "batches":
+        from sqlwright.lab.evaluation.executing.batches import InBatches
+
+        return InBatches(plan, notice, account, folder)
     if plan.settings.executor == "threads":
         from sqlwright.lab.evaluation.executing.on_this_machine import Threads
 

@@ -14,7 +14,10 @@ from sqlwright.protocols import ModelsByRole
 from sqlwright.settings.values import Allowed
 from sqlwright.types.plans import ScanLimit
 
-ExecutorName = Literal["", "threads", "processes", "ray"]
+ExecutorName = Literal["", "threads", "processes", "ray", "batches"]
+
+BATCHED = 100
+"""Questions side by side whose requests go in batches, where no number is given; chosen."""
 
 QUESTION_SECONDS = 1800.0
 """Seconds after which a worker that is still at one question counts as hanging; chosen far above
@@ -52,9 +55,12 @@ class EvaluationSettings:
     workers: int = 0
     """Processes that ask questions side by side; 0 is this one."""
     executor: ExecutorName = ""
-    """Empty is `processes` where there are workers, else `threads`."""
+    """Empty is `processes` where there are workers, else `threads`; `batches` are threads whose
+    language models are asked by batches of their vendors."""
     question_seconds: float = QUESTION_SECONDS
     """Seconds that a worker may be at one question before it is killed."""
+    pace: float = 1.0
+    """Factor on the seconds that batches wait for further requests, and between two looks."""
     shard: Shard | None = None
     """The part of the questions that is asked; None is all of them."""
     traces: bool = False
@@ -74,27 +80,29 @@ class EvaluationSettings:
             raise DatasetError(f"jobs must be at least 1, not {self.jobs}")
         if self.workers < 0:
             raise ConfigError(f"workers must be at least 0, not {self.workers}")
-        if named == "threads" and self.workers:
+        here = named in {"threads", "batches"}
+        if here and self.workers:
             raise ConfigError(
                 "workers are processes, and threads have none",
                 hint="Give --jobs for questions side by side in one process.",
             )
-        if named != "threads" and self.jobs > 1:
+        if not here and self.jobs > 1:
             raise ConfigError(
                 "a worker asks one question at a time",
                 hint="Leave out --jobs, or --workers and --executor.",
             )
-        if named != "threads" and self.llm.run_budget.limited:
+        if not here and self.llm.run_budget.limited:
             raise ConfigError(
                 "processes can't share a budget of the run",
                 hint="Give --jobs in place of --workers, or a budget of each question (--budget).",
             )
-        if named != "threads" and self.models is not None:
+        if not here and self.models is not None:
             raise ConfigError(
                 "models given as objects stay in this process; workers load their own",
                 hint="Use the executor threads, or name models by LlmOptions.",
             )
-        return replace(self, executor=named)
+        jobs = BATCHED if named == "batches" and self.jobs == 1 else self.jobs
+        return replace(self, executor=named, jobs=jobs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,15 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlwright.llm.endpoint import Call, CallOutcome, Completion, Endpoint, EndpointError, Meter
+from sqlwright.llm.endpoint import (
+    Call,
+    CallOutcome,
+    Completion,
+    Endpoint,
+    EndpointError,
+    Meter,
+    attempt_seed,
+)
 from sqlwright.llm.sending.failures import delay
 from sqlwright.llm.sending.rate_limit import RateLimiter
 from sqlwright.llm.sending.repetition import told
@@ -161,6 +169,7 @@ class CallAttempts:
             return answer
 
     async def _send(self, request: Call) -> Completion | EndpointError:
+        attempt_seed.set(request.seed)
         try:
             return await self.endpoint.send(request)
         except TimeoutError:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlwright.llm.endpoint import THREAD, EndpointError, Throttle
+from sqlwright.llm.endpoint import THREAD, Batching, EndpointError, Throttle
 from sqlwright.llm.sending.failures import Address, compressed, too_large
 from sqlwright.llm.sending.repetition import EVERY, REPEATS, cycle_of
 from sqlwright.messages import Capabilities
@@ -190,6 +190,8 @@ class ModelAddress:
     proxies: bool = True
     """True uses proxies of the environment. What is to stay on this machine mustn't."""
     wall: Callable[[], float] = time.time
+    batches: Batching | None = None
+    """The batches that requests for replies go in; None where each goes alone."""
 
     def __repr__(self) -> str:
         return f"Site({self.name!r})"  # no key in a traceback
@@ -240,6 +242,8 @@ class ModelAddress:
         import httpx2
 
         seconds = self.throttle.seconds
+        if self.batches is not None:
+            options["transport"] = self.batches.transport(self.address)
         return httpx2.AsyncClient(
             follow_redirects=False,
             trust_env=self.proxies,

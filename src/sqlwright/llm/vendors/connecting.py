@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.endpoint import Endpoint, Throttle
+from sqlwright.llm.endpoint import Batching, Endpoint, Throttle
 from sqlwright.llm.sending.transport import ModelAddress, is_loopback
 from sqlwright.llm.vendors.providers import WIRES, Provider, key_belongs
 from sqlwright.llm.vendors.weights_folder import check_weights, folder_of
@@ -51,6 +51,7 @@ class Service:
     """The model's, by the user's word."""
     price: Price | None = None
     """By the user's word; None goes by the tables."""
+    batches: Batching | None = None
     own_key: Literal["", "bound", "unbound"] = ""
     """Set where the user named a variable for this model's key alone; `unbound` where that key may
     not be sent to the address."""
@@ -139,6 +140,20 @@ class Service:
         return self.remote
 
 
+WHOLE_DAYS = Throttle(100_000, seconds=3 * 86_400.0, attempts=3, first_delay=0.0, longest_delay=0.0)
+"""Limits of a model whose replies come in batches."""
+
+
+def batched(service: Service, batches: Batching) -> Service:
+    """The same model asked by batches. Raises ConfigError where its vendor has no such interface
+    that is known here."""
+    if service.provider.wire not in {"openai", "anthropic"}:
+        raise ConfigError(
+            f"no batches are known of {service.title}", hint="Leave out --executor batches."
+        )
+    return replace(service, batches=batches, throttle=WHOLE_DAYS)
+
+
 def check(service: Service) -> None:
     """Raise ConfigError for a missing key or base URL, or weights that can't be loaded. Nothing is
     loaded or sent."""
@@ -185,6 +200,7 @@ def site_of(service: Service) -> ModelAddress:
         key_variable=variable,
         vendor_headers=service.sendable_headers,
         proxies=not is_loopback(address),
+        batches=service.batches,
     )
 
 

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -53,6 +53,9 @@ class Threads:
     account: Spending
     """All questions together; none is begun once it is exhausted."""
     skipped: list[Skipped] = field(default_factory=list)
+    ask: Callable[[OpenDatabase, Example, threading.Event], tuple[Record, str]] = (
+        OpenDatabase.answer
+    )
 
     def run(self, examples: Sequence[Example], keep: Keep) -> None:
         """As `Executor` says; what is under way when it ends early is cancelled."""
@@ -65,7 +68,7 @@ class Threads:
             for group, example in self._opened(examples, opened):
                 if self.account.exhausted:
                     break
-                running[pool.submit(group.database.answer, example, stopping)] = group
+                running[pool.submit(self.ask, group.database, example, stopping)] = group
                 if len(running) >= jobs:
                     _collect(running, keep)
             while running:
