@@ -34,8 +34,7 @@ def tier(end: TierEnd, before: float | None, usage: Usage = Usage()) -> TierReco
         (
             (tier("differs", None, ONE), tier("differs", None, FIVE)),
             "nothing found locally, so asked openai/m once (1,561 tokens, $0.0041): it wrote a "
-            "query; so asked it 5 times (20,091 tokens): more of its queries speak for another "
-            "result",
+            "query; so asked it 5 times (20,091 tokens): more of its queries don't bear that out",
         ),
         (
             (tier("nothing", None, Usage(cached=2)), tier("budget", None)),
@@ -46,6 +45,11 @@ def tier(end: TierEnd, before: float | None, usage: Usage = Usage()) -> TierReco
 )
 def test_what_was_spent_is_said_with_the_reason(tiers: tuple[TierRecord, ...], words: str) -> None:
     assert spent_words(Answer("answered", "?", "SELECT 1", "sqlite", tiers=tiers)) == words
+
+
+def test_a_threshold_at_which_nobody_is_asked() -> None:
+    refused = Answer("refused", "?", None, "sqlite", tiers=(tier("sure", None),))
+    assert spent_words(refused) == "nothing was spent: none is to be asked"
 
 
 def test_a_refusal_is_no_answer() -> None:

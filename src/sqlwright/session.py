@@ -148,7 +148,8 @@ class Session:
                 return *never_begun(asked, error, expected_dialect(self._url)), []
             trace = stack.enter_context(Recording(self._traces, replace(run, events=lost)))
             trace.begin(asked, workspace, self.recipe.source, self.models.default)
-            own = self.calibrations.of(self.recipe.name, self.answering_model)
+            beside = self.models.default if self.recipe.spares_model else ""
+            own = self.calibrations.of(self.recipe.name, self.answering_model, beside)
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
             gone = self._opened.outdated(workspace, run) if lost.seen else []
             return trace.end(with_cost(answer, workspace, run)), state, gone
@@ -253,12 +254,13 @@ class Session:
         with self._running(None, None) as run, self._opened.using(run) as workspace:
             yield workspace
 
-    def uncalibrated(self) -> Session:
+    def uncalibrated(self, kept: KeptCalibrations | None = None) -> Session:
         """A session over the same open database and models that records nothing and knows no
-        calibration of the user's; where its recipe can do without a language model it asks none."""
+        calibrations of the user's but `kept`; without any, where its recipe can do without a
+        language model it asks none."""
         other = copy(self)
-        other.calibrations, other._traces = KeptCalibrations(None), None
-        if self.recipe.spares_model:  # it asks one by how sure the embedded models are
+        other.calibrations, other._traces = kept or KeptCalibrations(None), None
+        if kept is None and self.recipe.spares_model:  # it asks by how sure the embedded models are
             other._defaults = self._defaults.sparing()
         return other
 

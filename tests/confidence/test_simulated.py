@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import numpy as np
 import pytest
 from training.embedded.confidence.simulated import Crowd, answers
 
 from sqlwright.confidence.figures import auroc, calibration_error
-from sqlwright.confidence.fitting import tuned
+from sqlwright.confidence.fitting import Sample, of_both, tuned
+from sqlwright.confidence.measures import AGREEMENT, BELIEF, STAYS
 from sqlwright.errors import UserError
 from sqlwright.lab.calibrating import LEAST, Asked, Whose, refitted
 from sqlwright.local.models import first_calibration
@@ -35,9 +37,37 @@ def test_a_golden_set_puts_it_right(name: str) -> None:
     assert auroc(sure, good) > 0.6
 
 
+def both(right: bool, agree: bool, number: int) -> Sample:
+    """An answer of the embedded models, half sure, that a language model bears out or doesn't."""
+    told = {BELIEF: 0.0, AGREEMENT: 0.0, "second opinion": 1.0 if agree else -1.0, STAYS: 1.0}
+    return Sample(told, right, "own", str(number))
+
+
+def test_what_a_model_beside_the_embedded_ones_is_worth_is_fitted() -> None:
+    draw = random.Random(1)
+    for bears, speaks in ((0.95, 0.3), (0.6, 0.5)):
+        outcomes = [
+            both(draw.random() < (bears if agree else speaks), agree, number)
+            for number, agree in enumerate([True, False] * 150)
+        ]
+        own = of_both(outcomes)
+        for agree, share in ((True, bears), (False, speaks)):
+            told = both(True, agree, 0).measures
+            assert own.judge(told, "").value == pytest.approx(share, abs=0.1)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_few_questions_that_went_one_way_make_nothing_certain(right: bool) -> None:
+    own = of_both([both(right, number % 2 == 0, number) for number in range(LEAST)])
+    told = own.judge(both(right, True, 0).measures, "")
+    off = 1.0 - told.value if right else told.value
+    assert 0.005 < off < 0.1
+    assert told.low < told.value < told.high
+
+
 def test_it_reports_what_it_was_fitted_to() -> None:
     golden = tuple(answers(CROWDS["weak"], random.Random(1), 80, "weak"))
-    own = refitted(WRITTEN, Asked(golden, (None,) * 80), MINE)
+    own = refitted(partial(tuned, WRITTEN), Asked(golden, (None,) * 80), MINE)
     report = own.report
     assert (report.questions, report.right) == (80, sum(s.right for s in golden))
     assert report.before is None
@@ -47,10 +77,9 @@ def test_it_reports_what_it_was_fitted_to() -> None:
 
 def test_too_few_are_refused_with_what_is_needed() -> None:
     golden = tuple(answers(CROWDS["weak"], random.Random(1), LEAST - 1, "weak"))
+    short = Asked(golden, (0.5,) * 29, refused=4, unusable=("x: no such table",))
     with pytest.raises(UserError, match="29 of the questions were answered") as caught:
-        refitted(
-            WRITTEN, Asked(golden, (0.5,) * 29, refused=4, unusable=("x: no such table",)), MINE
-        )
+        refitted(partial(tuned, WRITTEN), short, MINE)
     assert "at least 30" in caught.value.hint
     assert "4 were refused" in caught.value.hint
     assert "1 have a query that doesn't run" in caught.value.hint

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions
 from sqlwright.recipes.loading import load_recipe, parse_recipe
 from sqlwright.running.trace import find_trace, read_trace
+from sqlwright.session import Session
 from sqlwright.spending import parse_budget
 from sqlwright.steps.escalation import BORNE_OUT
 from sqlwright.types import Answer, State
@@ -91,10 +94,12 @@ def test_what_is_asked_and_said(
     assert fnmatch(told["spent"], f"*{case.get('spent', '*').removeprefix('*')}*")
     assert f"spent: {told['spent']}" in str(answer)
     assert [tier["end"] for tier in told["tiers"]] == case["ends"]
+    assert case.get("says", "") in str(answer)
     if answer.confidence is not None:
         assert answer.basis.kind == "calibrated"
     else:
-        assert answer.basis.kind == ("agreement" if answer.basis.of > 1 else "none")
+        compared = answer.basis.of > 1 or not answer.basis.agreeing
+        assert answer.basis.kind == ("agreement" if compared else "none")
     trace = read_trace(find_trace(tmp_path / "traces", answer.trace_id))
     assert [e["tier"]["end"] for e in trace.events if e["kind"] == "tier"] == case["ends"]
     shown = "\n".join(line.plain for line in trace_lines(trace, PLAIN))
@@ -150,6 +155,7 @@ def test_without_a_model_it_is_local_and_says_nothing_of_it(
         (WOMBATS, None, "SELECT 1", "answered", ["differs", "agrees"], 6),
         (WOMBATS, "0 calls", "SELECT 1", "refused", ["budget"], 0),
         (WOMBATS, None, "", "refused", ["nothing"], 2),
+        (WOMBATS, None, "SELECT 1", "refused", ["sure"], 0),
         ("Delete all customers", None, "SELECT 1", "refused", [], 0),
     ],
 )
@@ -169,7 +175,7 @@ def test_only_a_doubt_of_the_embedded_models_is_put_to_a_language_model(
         llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
         with api.open(
             database_files["shop"], recipe="auto", models=models, llm=llm, budget=budget,
-            record=False, environ={},
+            overrides=["escalate.sure=0"] if ends == ["sure"] else [], record=False, environ={},
         ) as session:  # fmt: skip
             answer = session.ask(question)
     assert (answer.status, [tier.end for tier in answer.tiers]) == (status, ends)
@@ -243,40 +249,80 @@ def test_it_never_spends_more_than_the_budget_and_says_what_it_spent(
             assert f"({whole:,} tokens, $" in said
 
 
+QUERY = "SELECT count(*) FROM customers"
+GOLDEN = [
+    *[GoldenQuestion(QUESTION, QUERY)] * 12,
+    *[GoldenQuestion(QUESTION, "SELECT name FROM customers")] * 28,
+]
+
+
+@contextmanager
+def sure_and_mostly_wrong(
+    shop: Path, home: Path, model: str, **options: Any
+) -> Iterator[tuple[Session, ModelServer]]:
+    """A critic that is sure of a query that answers 12 of 40 questions, and a model's server."""
+    models = scripted_models(QUERY, critic=ScriptedCritic(otherwise=0.95, missing=()))
+    del models["llm"]
+    with ModelServer(answer=writing(model)) as server:
+        llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
+        with api.open(
+            shop, recipe="auto", models=models, llm=llm, home=home, record=False, environ={},
+            **options,
+        ) as session:  # fmt: skip
+            yield session, server
+
+
 def test_what_the_user_fitted_is_what_it_decides_by(
     database_files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """The critic is sure, and mostly wrong."""
-    query = "SELECT count(*) FROM customers"
-    models = scripted_models(query, critic=ScriptedCritic(otherwise=0.95, missing=()))
-    del models["llm"]
-    right = [GoldenQuestion(QUESTION, query)] * 12
-    wrong = [GoldenQuestion(QUESTION, "SELECT name FROM customers")] * 28
-    with ModelServer(answer=writing("SELECT count(id) FROM customers")) as server:
-        llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
-        with api.open(
-            database_files["shop"], recipe="auto", models=models, llm=llm, home=tmp_path,
-            record=False, environ={},
-        ) as session:  # fmt: skip
-            before = session.ask(QUESTION)
-            report = sqlwright.calibrate(session, right + wrong)
-            assert (report.recipe, report.embedded, report.right) == ("auto", True, 12)
-            assert not server.seen  # fitting costs nothing
-            after = session.ask(QUESTION)
-    assert ([tier.end for tier in before.tiers], before.confidence) == (["sure"], 0.95)
-    assert after.tiers[0].end == "agrees"
-    with api.open(
-        database_files["shop"], recipe="auto", models=models, home=tmp_path, record=False,
-        environ={},
-    ) as session:  # fmt: skip
+    """Without a call to spend, only the embedded models' answers are fitted."""
+    shop, model = database_files["shop"], "SELECT count(id) FROM customers"
+    with sure_and_mostly_wrong(shop, tmp_path, model, budget="0 calls") as (session, server):
+        before = session.ask(QUESTION)
+        report = sqlwright.calibrate(session, GOLDEN)
+        assert (report.recipe, report.embedded, report.right) == ("auto", True, 12)
         alone = session.ask(QUESTION)
+        assert not server.seen
+    assert ([tier.end for tier in before.tiers], before.confidence) == (["sure"], 0.95)
     assert alone.basis.fitted_to == "40 of your own questions (12 answered right)"
-    assert after.tiers[0].before == alone.confidence
     assert (alone.confidence or 0.0) < 0.8
+    with sure_and_mostly_wrong(shop, tmp_path, model) as (session, _):
+        after = session.ask(QUESTION)
+    assert after.tiers[0].end == "agrees"
+    assert after.tiers[0].before == alone.confidence
     # What a language model bears out is as sure as was fitted without one.
     assert after.confidence == alone.confidence
     assert (after.interval, after.basis.fitted_to) == (alone.interval, alone.basis.fitted_to)
     assert [sign.text for sign in after.basis.signs] == [BORNE_OUT]
+
+
+@pytest.mark.parametrize(
+    ("model", "by", "right"),
+    [
+        ("SELECT count(id) FROM customers", "embedded", 12),
+        ("SELECT name FROM customers", "language_model", 28),
+        ("SELECT max(id) FROM orders", "language_model", 0),
+    ],
+)
+def test_what_both_say_gets_a_confidence_of_its_own(
+    model: str, by: str, right: int, database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    shop = database_files["shop"]
+    with sure_and_mostly_wrong(shop, tmp_path, model) as (session, server):
+        report = sqlwright.calibrate(session, GOLDEN)
+        assert (report.recipe, report.embedded, report.right) == ("auto", False, right)
+        assert report.model == "openai-compatible/small"
+        assert len(server.seen) >= 40
+        answer = session.ask(QUESTION)
+        assert session.calibrations.forget("auto")
+        assert session.ask(QUESTION).confidence == 0.95
+    assert answer.answered_by == by
+    assert answer.tiers[0].entered
+    assert answer.confidence == pytest.approx(right / 40, abs=0.08)
+    assert answer.basis.kind == "calibrated"
+    assert answer.basis.fitted_to == f"40 of your own questions ({right} answered right)"
+    assert answer.interval is not None
+    assert answer.interval[0] <= (answer.confidence or 0.0) <= answer.interval[1]
 
 
 def test_it_decides_by_the_confidence_that_local_shows(database_files: dict[str, Path]) -> None:
@@ -311,7 +357,7 @@ def test_what_was_found_stays_when_time_runs_out(
         cancelled.set()
         return 60.0
 
-    embedded = {"SELECT count(*) FROM customers": 0.4}
+    embedded = {"SELECT count(*) FROM customers": 0.2}
     models = scripted_models(*embedded, critic=ScriptedCritic(embedded, missing=()))
     del models["llm"]
     with ModelServer(

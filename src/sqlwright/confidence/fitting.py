@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlwright.confidence.calibration import FARTHEST, Calibration, Numbers, Tuning, log_odds
+from sqlwright.confidence.measures import ASKED
 from sqlwright.confidence.wording import Wording
 
 ROUNDS = 60
@@ -110,6 +111,19 @@ def tuned(calibration: Calibration, samples: Sequence[Sample]) -> Calibration:
     # A slope that turned would make the surest answers the least sure ones.
     tuning = Tuning(max(float(at[0]), 0.05), float(at[1]), square)
     return replace(untuned, tuning=tuning)
+
+
+def of_both(samples: Sequence[Sample]) -> Calibration:
+    """A calibration of answers for which a language model was asked beside the embedded ones, by
+    questions of one database, recipe and model alone: how often that model is right, and how often
+    it errs as they do, is what its weights say.
+
+    A right and a wrong answer of half a question's weight each, which are as usual otherwise, keep
+    a few questions that went all one way from making it certain.
+    """
+    usual = {n: float(np.mean([s.measures.get(n, 0.0) for s in samples])) for n in ASKED}
+    halves = [Sample(usual, right, "own", str(right), weight=0.5) for right in (True, False)]
+    return fit([*samples, *halves], ASKED)
 
 
 def offset_of(calibration: Calibration, samples: Sequence[Sample]) -> tuple[float, float]:

@@ -23,6 +23,11 @@ SCORE = "score of the critic"
 """Log odds of the critic's own probability; what a calibration of embedded models rises with."""
 AGREEMENT = "agreement"
 """Log odds of the samples that agree; what one of language models rises with."""
+BELIEF = "belief of the embedded models"
+"""Log odds that the embedded models give a result, where a language model was asked beside them;
+what a calibration of both rises with. A step that asks so puts it into `State.measures`."""
+STAYS = "stays"
+"""1 where the embedded models' own answer was chosen then."""
 MOST = 6.0
 """Counts beyond which a measure doesn't rise; chosen."""
 
@@ -108,12 +113,24 @@ EMBEDDED: Mapping[str, Measure] = {
 """Of a query that the embedded critic has judged, beside what that measured."""
 
 
+ASKED: Mapping[str, int] = {
+    BELIEF: 1, AGREEMENT: 1, "second opinion": 1, STAYS: 0, "faults": -1, "nothing found": -1,
+}  # fmt: skip
+"""Of an answer for which a language model was asked beside the embedded ones, each with the sign of
+its weight."""
+
+
+def of_embedded(state: State) -> bool:
+    """True if the embedded critic alone has judged the answer."""
+    return state.confidence is not None and BELIEF not in state.measures
+
+
 def measured(seen: Seen) -> dict[str, float]:
     """All measures of an answer, by name."""
-    if seen.state.confidence is None:
-        return {name: measure(seen) for name, measure in WRITTEN.items()}
-    own = {name: measure(seen) for name, measure in EMBEDDED.items()}
-    return {**seen.state.measures, **own}
+    state, kinds = seen.state, dict[str, Measure]()
+    kinds |= WRITTEN if not of_embedded(state) else {}
+    kinds |= EMBEDDED if state.confidence is not None else {}
+    return {**state.measures, **{name: measure(seen) for name, measure in kinds.items()}}
 
 
 def _part(agreeing: int, of: int) -> float:

@@ -15,6 +15,9 @@ KIND = "sqlwright calibration"
 VERSION = 1
 """Version of the file; grows when older readers can't read it."""
 
+Kind = tuple[str, bool]
+"""A recipe, and whether its embedded models alone judged the answers. A file has one of each."""
+
 
 @dataclass(frozen=True, slots=True)
 class CalibrationReport:
@@ -56,16 +59,16 @@ def figure_words(figure: tuple[float, float, float]) -> str:
     return f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def to_json(known: Mapping[str, OwnCalibration]) -> str:
-    """Calibrations by recipe as a file's text."""
+def to_json(known: Mapping[Kind, OwnCalibration]) -> str:
+    """Calibrations as a file's text."""
     listed = [
         {**asdict(one.report), "calibration": one.calibration.to_data()} for one in known.values()
     ]
     return json.dumps({"kind": KIND, "version": VERSION, "calibrations": listed}, indent=1)
 
 
-def read_own(path: Path) -> dict[str, OwnCalibration]:
-    """The calibrations of a file by recipe; none where there is no file. Raises `WorkspaceError`
+def read_own(path: Path) -> dict[Kind, OwnCalibration]:
+    """The calibrations of a file by kind; none where there is no file. Raises `WorkspaceError`
     when it is damaged or of another version."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -79,7 +82,7 @@ def read_own(path: Path) -> dict[str, OwnCalibration]:
             f"the calibration in {path} can't be used: {error}",
             hint="Fit it again with 'sqlwright lab calibrate', or remove it with its --reset.",
         ) from error
-    return {one.report.recipe: one for one in found}
+    return {(one.report.recipe, one.report.embedded): one for one in found}
 
 
 def _one(data: Mapping[str, Any]) -> OwnCalibration:

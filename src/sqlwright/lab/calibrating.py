@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -19,17 +20,16 @@ from sqlwright.boundary.arguments import AnyPath, Whole, checked
 from sqlwright.candidates import same_result
 from sqlwright.confidence.calibration import Calibration
 from sqlwright.confidence.figures import Figure, Numbers, calibration_error, with_interval
-from sqlwright.confidence.fitting import Sample, tuned
-from sqlwright.confidence.measures import Seen, measured
+from sqlwright.confidence.fitting import Sample, of_both, tuned
+from sqlwright.confidence.measures import Seen, measured, of_embedded
 from sqlwright.confidence.own import CalibrationReport, OwnCalibration
 from sqlwright.errors import UserError
 from sqlwright.prepare.calibrations import KeptCalibrations
-from sqlwright.protocols import Database, Limits, Run
+from sqlwright.protocols import Database, Limits, Run, Workspace
 from sqlwright.protocols.embedded import first_calibration
 from sqlwright.running.grounds import author_of, basis_of
-from sqlwright.schema import Schema
 from sqlwright.session import Session
-from sqlwright.types import Answer, Candidate, ExecutionResult, State
+from sqlwright.types import Candidate, ExecutionResult
 
 ROOMY = Limits(seconds=60.0, rows=100_000, result_bytes=128 * 1024 * 1024)
 """Limits of a query whose result is compared; what a user is shown is cut earlier."""
@@ -73,7 +73,7 @@ class Whose:
 
 Progress = Callable[[int, int], None]
 """Given how many questions were asked, and of how many."""
-Ask = Callable[[GoldenQuestion], tuple[Answer, State]]
+Fit = Callable[[Sequence[Sample]], Calibration]
 
 
 @checked
@@ -90,37 +90,44 @@ def calibrate(
     all, beside what is prepared, or to `out`, and used from now on. `progress` is given how many
     were asked, and of how many. Raises UserError where too few are answered (30 are needed),
     WorkspaceError where it can't be written, and else as `ask` does.
+
+    A recipe that asks a language model where the embedded models aren't sure gets two: first that
+    of their answers, then, of the questions for which the model was asked, one of what both say.
+    The report is of the latter if as many as 30 were, else of the former.
     """
-    plain = session.uncalibrated()
-
-    def answered(golden: GoldenQuestion) -> tuple[Answer, State]:
-        return plain.run(golden.question, evidence=golden.evidence)
-
-    with session.using() as workspace:
-        database, schema = workspace.database, workspace.schema
-        outcome, embedded = asked(questions, answered, database, schema, progress)
-    whose = Whose(session.recipe.name, embedded, session.answering_model)
-    fitted = refitted(cast("Calibration", first_calibration(embedded=embedded)), outcome, whose)
     kept = session.calibrations if out is None else KeptCalibrations(Path(out), given=True)
-    kept.keep(fitted)
+    with session.using() as workspace:
+        outcome, embedded = asked(questions, session.uncalibrated(), workspace, progress)
+        whose = Whose(session.recipe.name, embedded, session.answering_model)
+        base = cast("Calibration", first_calibration(embedded=embedded))
+        fitted = refitted(partial(tuned, base), outcome, whose)
+        kept.keep(fitted)
+        if session.recipe.spares_model and session.models.default:
+            both, _ = asked(questions, session.uncalibrated(kept), workspace, progress, both=True)
+            if len(both.samples) >= LEAST:
+                whose = replace(whose, embedded=False, model=session.models.default)
+                fitted = refitted(of_both, both, whose)
+                kept.keep(fitted)
     return fitted.report
 
 
 def asked(
     questions: Sequence[GoldenQuestion],
-    ask: Ask,
-    database: Database,
-    schema: Schema,
+    session: Session,
+    workspace: Workspace,
     progress: Progress | None = None,
+    *,
+    both: bool = False,
 ) -> tuple[Asked, bool]:
-    """The outcome of the questions, and whether embedded models answered them.
+    """The outcome of the questions, and whether embedded models answered them: of most, or, with
+    `both`, of those for which a language model was asked beside them.
 
     An answer is right where its result is that of the golden query, by the rule of `candidates`.
     What embedded models wrote in a language model's place isn't counted as its answer.
     """
     found: list[tuple[Sample, float | None, bool]] = []
     unusable: list[str] = []
-    refused = 0
+    refused, database = 0, workspace.database
     for number, golden in enumerate(questions):
         if progress is not None:
             progress(number, len(questions))
@@ -128,7 +135,7 @@ def asked(
         if not gold.ok:
             unusable.append(f"{golden.question}: {gold.error.message if gold.error else ''}")
             continue
-        answer, state = ask(golden)
+        answer, state = session.run(golden.question, evidence=golden.evidence)
         chosen = state.selected
         if answer.status != "answered" or chosen is None:
             refused += 1
@@ -136,14 +143,14 @@ def asked(
         if author_of(chosen, state) == "stand_in":
             refused += 1
             continue
-        seen = Seen(state, chosen, schema, basis_of(state, chosen))
+        seen = Seen(state, chosen, workspace.schema, basis_of(state, chosen))
         right = _right(chosen, golden, gold, database)
         sample = Sample(measured(seen), right, "own", str(number), golden.question)
-        found.append((sample, answer.confidence, state.confidence is not None))
+        found.append((sample, answer.confidence, of_embedded(state)))
     if progress is not None:
         progress(len(questions), len(questions))
-    embedded = Counter(judged for _, _, judged in found).most_common(1)
-    by_embedded = bool(embedded and embedded[0][0])
+    most = Counter(judged for _, _, judged in found).most_common(1)
+    by_embedded = not both and bool(most and most[0][0])
     kept = [(sample, shown) for sample, shown, judged in found if judged is by_embedded]
     return (
         Asked(
@@ -171,7 +178,7 @@ def _result(sql: str, database: Database) -> ExecutionResult:
     return database.execute(sql, Run(), limits=ROOMY)
 
 
-def refitted(base: Calibration, asked: Asked, whose: Whose) -> OwnCalibration:
+def refitted(fitted: Fit, asked: Asked, whose: Whose) -> OwnCalibration:
     """A calibration for the same database, recipe and model.
 
     Its error is that of questions left out of fitting, a tenth at a time. Raises UserError where
@@ -187,7 +194,7 @@ def refitted(base: Calibration, asked: Asked, whose: Whose) -> OwnCalibration:
             + ". A hundred make a narrow interval.",
         )
     good = np.array([float(one.right) for one in samples])
-    left_out = _left_out(base, samples)
+    left_out = _left_out(fitted, samples)
     before: Figure | None = None
     if all(one is not None for one in asked.shown):
         before = with_interval(calibration_error, np.array(asked.shown, dtype=float), good)
@@ -202,10 +209,10 @@ def refitted(base: Calibration, asked: Asked, whose: Whose) -> OwnCalibration:
         after=(after.value, after.low, after.high),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return OwnCalibration(report, tuned(base, samples))
+    return OwnCalibration(report, fitted(samples))
 
 
-def _left_out(base: Calibration, samples: Sequence[Sample]) -> Numbers:
+def _left_out(fitted: Fit, samples: Sequence[Sample]) -> Numbers:
     """The probability of each answer by what was fitted without it."""
     places = np.random.default_rng(1).permutation(len(samples)).tolist()
     # As many right ones in each: else what is left out would be the opposite of what is fitted.
@@ -215,7 +222,7 @@ def _left_out(base: Calibration, samples: Sequence[Sample]) -> Numbers:
         part = places[first::FOLDS]
         inside = set(part)
         rest = [one for place, one in enumerate(samples) if place not in inside]
-        by = tuned(replace(base, tuning=None), rest)
+        by = fitted(rest)
         for place in part:
             sure[place] = by.judge(samples[place].measures, samples[place].question).value
     return sure

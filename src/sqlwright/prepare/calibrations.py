@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from sqlwright.confidence.own import OwnCalibration, read_own, to_json
+from sqlwright.confidence.own import Kind, OwnCalibration, read_own, to_json
 from sqlwright.prepare.storage.paths import (
     OWN_FILE,
     is_trustworthy,
@@ -26,10 +26,10 @@ class KeptCalibrations:
         self.path = None if path is None else path.expanduser()
         self._given = given
         self._lock = threading.Lock()
-        self._read: dict[str, OwnCalibration] | None = None
+        self._read: dict[Kind, OwnCalibration] | None = None
 
-    def all(self) -> dict[str, OwnCalibration]:
-        """Calibrations by recipe. Raises `WorkspaceError` when the file is damaged."""
+    def all(self) -> dict[Kind, OwnCalibration]:
+        """Calibrations by kind. Raises `WorkspaceError` when the file is damaged."""
         with self._lock:
             if self._read is None:
                 readable = self.path is not None and (
@@ -38,16 +38,18 @@ class KeptCalibrations:
                 self._read = read_own(self.path) if self.path is not None and readable else {}
             return self._read
 
-    def of(self, recipe: str, model: str) -> OwnCalibration | None:
-        """The calibration of a recipe as this model answers by it. Raises `WorkspaceError`."""
-        found = self.all().get(recipe)
-        return found if found is not None and found.report.model == model else None
+    def of(self, recipe: str, model: str, beside: str = "") -> tuple[OwnCalibration, ...]:
+        """The calibration of a recipe as this model answers by it, and that of the same with a
+        language model `beside` it. Raises `WorkspaceError`."""
+        told = [one for (name, _), one in self.all().items() if name == recipe]
+        found = tuple(one for one in told if one.report.model in {model, beside})
+        return found if any(one.report.model == model for one in found) else ()
 
     def keep(self, one: OwnCalibration) -> None:
         """Write it beside those of other recipes, whole or not at all. Raises `WorkspaceError`."""
         if self.path is None:
             return
-        known = {**self.all(), one.report.recipe: one}
+        known = {**self.all(), (one.report.recipe, one.report.embedded): one}
         if not self._given:
             make_private(self.path.parent)
         write_private(self.path, to_json(known).encode())
@@ -62,9 +64,9 @@ class KeptCalibrations:
         with self._lock:
             self._read = None
         known = self.all() if recipe else {}
-        if recipe and recipe not in known:
+        left = {kind: one for kind, one in known.items() if kind[0] != recipe}
+        if recipe and left == known:
             return False
-        left = {name: one for name, one in known.items() if name != recipe}
         if left:
             write_private(self.path, to_json(left).encode())
         else:

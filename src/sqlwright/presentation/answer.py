@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _CAME = {
     "agrees": ("it agrees", "more of its queries bear it out"),
-    "differs": ("it doesn't agree", "more of its queries speak for another result"),
+    "differs": ("it doesn't agree", "more of its queries don't bear that out"),
     "nothing": ("it wrote no query that runs", "no other query of it runs"),
     "cut_short": ("cut short before it wrote a query", "cut short before it wrote another query"),
 }
@@ -95,7 +95,7 @@ def _reason(tier: TierRecord, model: str) -> str:
     """The reason why a tier wasn't entered."""
     if tier.end == "budget":
         return f"the budget doesn't reach for asking {model}"
-    return "that is sure enough"
+    return "none is to be asked" if tier.before is None else "that is sure enough"
 
 
 def assumed_words(asked: QuestionBack) -> str:

@@ -374,7 +374,8 @@ def _unmeasured_doubt(chosen: Candidate, basis: Basis) -> str:
         return grave[0]
     tested = any(sign.kind == "tests" for sign in basis.signs)
     if basis.kind == "agreement" and not tested and 2 * basis.agreeing < basis.of:
-        return f"only {agreement_words(basis)}"
+        against = [sign.text for sign in basis.signs if not sign.favours and not basis.agreeing]
+        return against[0] if against else f"only {agreement_words(basis)}"
     return ""
 
 

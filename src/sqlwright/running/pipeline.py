@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlwright import candidates as pool
@@ -43,10 +44,10 @@ class Pipeline:
         workspace: Workspace,
         models: ModelsByRole,
         run: Run,
-        own: OwnCalibration | None = None,
+        own: Sequence[OwnCalibration] = (),
     ) -> tuple[Answer, State]:
-        """The answer and the state it was drawn from. `own` is the user's calibration of this
-        recipe. Raises UserError and nothing else of ours."""
+        """The answer and the state it was drawn from. `own` are the user's calibrations of
+        this recipe. Raises UserError and nothing else of ours."""
         start = State(question, SchemaView(workspace.schema))
         if note := second_question_note(question.text):
             start = start.warn("second_question", note)

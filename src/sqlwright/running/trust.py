@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlwright.caveats import faulty
 from sqlwright.confidence.calibration import log_odds
-from sqlwright.confidence.measures import Seen, measured
+from sqlwright.confidence.measures import BELIEF, STAYS, Seen, measured
 from sqlwright.confidence.own import OwnCalibration
 from sqlwright.errors import ConfigError, ModelUnavailable
 from sqlwright.protocols import ModelsByRole
@@ -37,8 +38,8 @@ class Trust:
     """The calibrations at hand."""
 
     models: ModelsByRole = field(default_factory=dict)
-    own: OwnCalibration | None = None
-    """The one of this database, recipe and model, if there is any."""
+    own: Sequence[OwnCalibration] = ()
+    """Those of this database, recipe and model, one for each kind of answer."""
     caution: Caution | None = None
 
     def applied(self, state: State, schema: Schema) -> tuple[State, Sure]:
@@ -78,10 +79,13 @@ class Trust:
     def _calibration(self, state: State, chosen: Candidate) -> tuple[Calibrates | None, str]:
         """The calibration for a state's kind of answer, and what it was fitted to."""
         embedded = state.confidence is not None
-        stood_in = author_of(chosen, state) == "stand_in"
-        if self.own is not None and not stood_in and self.own.report.embedded is embedded:
-            return self.own.calibration, self.own.report.words
-        if not embedded or not state.measures:
+        kinds = [True] if embedded else []
+        if not embedded or BELIEF in state.measures:
+            kinds.insert(0, False)
+        if author_of(chosen, state) != "stand_in":
+            for own in (one for kind in kinds for one in self.own if one.report.embedded is kind):
+                return own.calibration, own.report.words
+        if not embedded or not state.measures.keys() - {BELIEF, STAYS}:
             return None, ""
         try:
             model = self.models[ROLE]

@@ -3,16 +3,19 @@
 The answer of the embedded models stands where its calibrated confidence reaches a threshold. Else
 the tiers run, the cheapest first, until one bears out the result that was chosen before it or the
 budget is spent. What was found before stays and isn't asked again; the embedded models' candidates
-stay as rivals.
+stay as rivals: a result that only the language model gives takes the place of theirs where its
+queries agree on it more than theirs is sure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sqlwright.candidates import ResultGroup, group_by_result, rank, valid
+from sqlwright.confidence.calibration import log_odds
+from sqlwright.confidence.measures import BELIEF, STAYS
 from sqlwright.errors import Cancelled, MalformedReply, ModelFailed, SqlwrightError
 from sqlwright.events import BranchesMerged, Event, EventSink, TierEnded
 from sqlwright.protocols import Context
@@ -31,11 +34,16 @@ from sqlwright.types import (
 
 RIVALS = 3
 """Results of the embedded models at most that a language model's are tested beside; chosen."""
+AGAINST = 3
+"""Queries of other results that are counted beside those of the language model, so that few of one
+result don't make it certain. Chosen on simulated models (benchmarks/auto_curve.py): with 1, models
+that are right in a fifth of their queries and err alike in all cost right answers."""
 DOUBTS: frozenset[RefusalReason] = frozenset({"unanswerable", "unsure"})
 """Reasons of refusals that embedded models give for what they found, not for what was asked."""
 BORNE_OUT = "the language model gives the same result"
 SAME = "the embedded models give the same result"
 OTHER = "the embedded models give another result"
+DISPUTED = "the language model gives another result"
 
 
 @dataclass(frozen=True)
@@ -62,12 +70,13 @@ class Escalation(combinators.Sequence):
     stands with their reason as a note; other refusals stand, and nothing is asked.
 
     An answer that a language model bears out is as sure as the embedded models' confidence was
-    fitted to say, and one that is the language model's has its basis and no probability: nothing
-    is fitted to what both say together.
+    fitted to say, and any other has its basis and no probability, until one is fitted to what both
+    say together (`confidence.measures.ASKED`).
     """
 
     sure: float = 0.8
-    """Confidence of the embedded models from which no language model is asked."""
+    """Confidence of the embedded models from which no language model is asked: at 0 none ever is,
+    at 1 one always is."""
 
     after_refusal: ClassVar[bool] = True
     spares_model: ClassVar[bool] = True
@@ -92,10 +101,12 @@ class Escalation(combinators.Sequence):
         refusal = state.refusal
         if "llm" not in context.models or (refusal and refusal.reason not in DOUBTS):
             return state
-        before = context.weighed(state).confidence
-        stands = refusal is None and state.selected is not None and (before or 0.0) >= self.sure
+        weighed = context.weighed(state)
+        before = weighed.confidence
+        found = refusal is None and state.selected is not None and (before or 0.0) >= self.sure
+        stands = self.sure < 1.0 and (found or self.sure == 0.0)
         state = state.evolve(refusal=None, selected=None if refusal else state.selected)
-        first = state
+        first = _Local(state, {} if refusal else {o.id: o.confidence for o in weighed.candidates})
         for tier in self.steps:
             assert isinstance(tier, Tier)
             error, spending = None, context.run.spending
@@ -113,6 +124,32 @@ class Escalation(combinators.Sequence):
             if end != "differs" or state.refusal is not None:
                 break
         return _settled(state, refusal)
+
+
+@dataclass(frozen=True)
+class _Local:
+    """The embedded models' part."""
+
+    state: State
+    """The state before any tier."""
+    sure: Mapping[str, float | None]
+    """The probability of each candidate, by its id; of none where they refused."""
+
+    @property
+    def answer(self) -> str:
+        """The id of the query they chose; empty without one."""
+        return "" if self.state.selected is None else self.state.selected.id
+
+    def belief(self, group: ResultGroup) -> float:
+        """The probability of a result, 0 for one that they don't give."""
+        return max(self.sure.get(one.id) or 0.0 for one in group.candidates)
+
+    def odds(self, group: ResultGroup) -> float:
+        """The log odds of a result: of one that they don't give those against their answer, and 0
+        where there is none."""
+        if belief := self.belief(group):
+            return log_odds(belief)
+        return -log_odds(self.sure.get(self.answer) or 0.5)
 
 
 def _settled(state: State, refusal: Refusal | None) -> State:
@@ -152,7 +189,7 @@ def _run(tier: Tier, state: State, context: Context) -> tuple[State, SqlwrightEr
 
 
 def _entered(
-    tier: Tier, first: State, state: State, context: Context
+    tier: Tier, first: _Local, state: State, context: Context
 ) -> tuple[State, TierEnd, SqlwrightError | None]:
     """The state after the tier's steps, what came of them, and the error that ends it all, if there
     was one (out of time, cancelled): what the model had written by then counts."""
@@ -170,7 +207,7 @@ def _entered(
         return _unchanged(state, after), end if error is None else "cut_short", error
     tested = None if after.selected is state.selected else after.selected
     tested = None if tested is not None and tested.declined else tested
-    after, agreed = _chosen(after, first, state.selected, tested)
+    after, agreed = _chosen(after, first, state, tested)
     return after, "agrees" if agreed else "differs", error
 
 
@@ -204,63 +241,70 @@ def _vain(state: State, after: State, *, asked: bool) -> TierEnd:
 
 
 def _chosen(
-    state: State, first: State, was: Candidate | None, tested: Candidate | None
+    state: State, first: _Local, before: State, tested: Candidate | None
 ) -> tuple[State, bool]:
-    """The state with a result chosen, and whether it `was` chosen before and the language model
-    gives it, too. `first` is the state before any tier.
+    """The state with a result chosen, and whether the tier bears out what was found `before` it: a
+    query of this tier gives the chosen result, and so did the query chosen then or one of the
+    language model's.
 
-    It is that of the query that the tier's tests chose, else the one that most of the language
-    model's queries without a fault give, at a tie that of the embedded models. Of one result the
-    embedded models' query is taken, whose words and values are known, unless that has a fault and
-    the model's has none.
+    It is the best by `_support`; where that is the language model's, the tier's tests may choose
+    another. Of one result the embedded models' query is taken, whose words and values are known,
+    unless that has a fault and the model's has none.
     """
     written = [one for one in _whole(state) if one.by_model]
     own = [one for one in _whole(state) if not one.by_model]
-    groups = group_by_result([*own, *rank(written)])
-    local = "" if first.selected is None else first.selected.id
-    best = max(groups, key=lambda group: _votes(group, local))
-    if tested is not None:
-        best = next(group for group in groups if _has(group, tested.id))
-    votes = sum(one.by_model for one in best.candidates)
-    members = sorted(best.candidates, key=lambda one: (bool(one.vetoes), one.id != local))
-    taken = members[0].id
-    stays = taken == local
-    if stays:
-        sign = Sign("second_opinion", BORNE_OUT, favours=True)
-    else:
-        also = votes < len(best.candidates)
-        sign = Sign("second_opinion", SAME if also else OTHER, favours=also)
-    shares = {
-        one.id: sum(each.by_model for each in group.candidates) / (len(written) + 1)
+    groups, of = group_by_result([*own, *rank(written)]), len(written) + len(state.declines)
+    parts = {
+        one.id: sum(each.by_model for each in group.candidates) / (of + 1)
         for group in groups
         for one in group.candidates
     }
-    known = {one.id: one.confidence for one in first.candidates} if stays else {}
+    best = max(groups, key=lambda group: _support(group, first, of))
+    if tested is not None and not _has(best, first.answer):
+        best = next(group for group in groups if _has(group, tested.id))
+    votes = sum(one.by_model for one in best.candidates)
+    members = sorted(best.candidates, key=lambda one: (bool(one.vetoes), one.id != first.answer))
+    taken = members[0].id
+    stays = taken == first.answer
+    if stays:
+        sign = Sign("second_opinion", BORNE_OUT if votes else DISPUTED, favours=votes > 0)
+    else:
+        also = votes < len(best.candidates)
+        sign = Sign("second_opinion", SAME if also else OTHER, favours=also)
+    borne_out = stays and votes > 0
+    judged = {o.id: o.confidence for o in first.state.candidates} if borne_out else {}
     candidates = tuple(
-        replace(one, confidence=known.get(one.id), share=shares.get(one.id))
+        replace(one, confidence=judged.get(one.id), share=parts.get(one.id))
         for one in state.candidates
     )
+    compared = of > 1 or (stays and not votes)
     after = state.evolve(
         candidates=candidates,
         selected=next(one for one in candidates if one.id == taken),
-        confidence=first.confidence if stays else None,
-        basis=Basis("agreement" if len(written) > 1 else "none", votes, len(written), (sign,)),
-        measures=first.measures if stays else {},
+        confidence=first.state.confidence if borne_out else None,
+        basis=Basis("agreement" if compared else "none", votes, of, (sign,)),
+        measures={**first.state.measures, BELIEF: first.odds(best), STAYS: float(stays)},
     )
-    return after, was is not None and votes > 0 and _has(best, was.id)
+    chosen = {one.id for one in best.candidates}
+    earlier = sum(one.by_model and one.id in chosen for one in _whole(before))
+    known = earlier or (before.selected is not None and before.selected.id in chosen)
+    return after, bool(known) and votes > earlier
 
 
 def _has(group: ResultGroup, candidate: str) -> bool:
     return any(one.id == candidate for one in group.candidates)
 
 
-def _votes(group: ResultGroup, local: str) -> tuple[bool, int, bool, bool]:
-    """The order of results: some query of it has no fault; queries of the language model without;
-    the embedded models' answer; any query of theirs."""
+def _support(group: ResultGroup, first: _Local, of: int) -> tuple[bool, float, bool, bool]:
+    """The order of results: some query of it has no fault; how probable it is if either the
+    embedded models or the language model are right, whose part of queries without a fault
+    (self-consistency, Wang et al. 2023) is taken for a probability; the embedded models' answer;
+    any query of theirs. `of` are the language model's queries and replies that declined."""
     whole = [one for one in group.candidates if not one.vetoes]
+    part = sum(one.by_model for one in whole) / (of + AGAINST)
     embedded = any(not one.by_model for one in group.candidates)
-    votes = sum(one.by_model for one in whole)
-    return bool(whole), votes, _has(group, local), embedded
+    likely = 1.0 - (1.0 - first.belief(group)) * (1.0 - part)
+    return bool(whole), likely, _has(group, first.answer), embedded
 
 
 def _running(state: State) -> int:

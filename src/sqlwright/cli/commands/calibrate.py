@@ -19,6 +19,7 @@ from sqlwright.cli.typed.target import read_database
 from sqlwright.confidence.own import CalibrationReport, figure_words
 from sqlwright.lab.calibrating import calibrate
 from sqlwright.lab.evaluation.golden.questions import load_golden
+from sqlwright.prepare.calibrations import KeptCalibrations
 
 EXAMPLES = """\
 sqlwright lab calibrate golden.yaml --database shop.sqlite
@@ -54,7 +55,8 @@ def command(
     """Fit how sure answers are to questions of your own, for one database, recipe and model.
 
     Asks each question once and compares the answer with yours. From then on answers of that recipe
-    on that database show the confidence fitted so; a language model's answers get one at all. A
+    on that database show the confidence fitted so; a language model's answers get one at all. For
+    auto it does so twice: without a model, then with it where those answers aren't sure enough. A
     budget is each question's.
     """
     if reset is (golden is not None):
@@ -76,8 +78,14 @@ def command(
             return 0
         with AskingProgress(screen) as progress:
             fitted = calibrate(session, questions, out=out, progress=progress)
-        for line in calibrated_lines(fitted, out or session.calibrations.path):
-            screen.note(line, style="")
+        kept = session.calibrations if out is None else KeptCalibrations(out, given=True)
+        of_recipe = [
+            own.report for own in kept.all().values() if own.report.recipe == fitted.recipe
+        ]
+        for report in of_recipe if session.recipe.spares_model else [fitted]:
+            for line in calibrated_lines(report):
+                screen.note(line, style="")
+        screen.note(clean(f"kept in {kept.path}", 400), style="")
     return 0
 
 
@@ -92,15 +100,13 @@ class AskingProgress(TerminalBar):
             self._bar.update(self._task, completed=done, total=of)
 
 
-def calibrated_lines(fitted: CalibrationReport, path: Path | None) -> Iterator[str]:
-    """A calibration that was fitted: how many questions, the error before and after, the file."""
+def calibrated_lines(fitted: CalibrationReport) -> Iterator[str]:
+    """A calibration that was fitted: how many questions, the error before and after."""
     whose = f"{fitted.recipe} with {fitted.model}" if not fitted.embedded else fitted.recipe
     yield clean(f"{whose}: {fitted.questions} questions answered, {fitted.right} right", 400)
     if fitted.before is not None:
         yield f"calibration error before: {figure_words(fitted.before)}"
     yield f"calibration error after, of questions left out of fitting: {figure_words(fitted.after)}"
-    if path is not None:
-        yield clean(f"kept in {path}", 400)
 
 
 def reset_line(path: Path | None, *, removed: bool) -> str:

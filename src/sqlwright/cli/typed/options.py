@@ -146,7 +146,7 @@ class RecipeOptions:
         float | None,
         _recipe(
             "--sure", metavar="NUMBER",
-            help="Confidence from which auto asks no language model: 0.8.",
+            help="Confidence from which auto asks no language model: 0.8. 0: never; 1: always.",
         ),
     ] = None  # fmt: skip
 

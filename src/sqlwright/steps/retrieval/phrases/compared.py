@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 
 from sqlwright.indexes.folding import soften
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.steps.retrieval.phrases.keyword_pieces import words_of
+from sqlwright.steps.retrieval.phrases.keyword_pieces import Name, words_of
 from sqlwright.types import Question, ValueMatch
 
 BEFORE = 100
@@ -51,17 +52,14 @@ def _named(before: str, schema: Schema) -> frozenset[ColumnRef]:
     is."""
     said = words_of(before[-BEFORE:])
 
-    def ends(name: str, within: tuple[str, ...]) -> int:
+    def ends(name: str, within: Name) -> int:
         words = words_of(name)
         return len(words) if words and within[-len(words) :] == words else 0
 
-    def lengths() -> Iterator[tuple[int, bool, ColumnRef]]:
-        for table in schema.tables:
-            for column in table.columns:
-                if length := max(ends(column.name, said), ends(column.label, said)):
-                    told = ends(table.own_name, said[:-length]) > 0
-                    yield length, told, ColumnRef(table.name, column.name)
-
-    known = list(lengths())
-    best = max(((length, told) for length, told, _ in known), default=None)
-    return frozenset(ref for length, told, ref in known if (length, told) == best)
+    known: defaultdict[tuple[int, bool], set[ColumnRef]] = defaultdict(set)
+    for table in schema.tables:
+        for column in table.columns:
+            length = max(ends(column.name, said), ends(column.label, said))
+            told = length > 0 and ends(table.own_name, said[:-length]) > 0
+            known[length, told].add(ColumnRef(table.name, column.name))
+    return frozenset(known[best]) if known and (best := max(known))[0] else frozenset()
