@@ -189,6 +189,13 @@ def test_a_batch_that_its_vendor_refuses_ends_the_run_in_its_words(
     assert records.read(tmp_path / "out") == records.read(tmp_path / "other") == []
 
 
+def test_a_vendor_without_time_for_a_batch_is_asked_again(dataset: Dataset, tmp_path: Path) -> None:
+    with BatchServer(says, refuses=[503, 429]) as server:
+        evaluate(dataset, settings(server.url, tmp_path, "anthropic", pace=0.02), tmp_path / "out")
+        assert len(server.requests) == 16
+    assert {one.status for one in records.read(tmp_path / "out")} == {"answered"}
+
+
 def test_steps_after_one_another_go_in_batches_after_one_another(
     dataset: Dataset, tmp_path: Path
 ) -> None:

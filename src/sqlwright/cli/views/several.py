@@ -24,7 +24,7 @@ def estimate_lines(summary: Mapping[str, Any]) -> Iterator[Text]:
         if found is not None:
             interval = f"{told(found['low'])} to {told(found['high'])}"
             yield Text(f"{name:<8}{told(found['value']):>14}  {interval}")
-        elif name == "cost":
+        elif name == "cost" and summary["calls"] is not None:
             yield Text("cost    unknown: the price of a model isn't known", style="warning")
     spent = usage_words(Usage(**summary["spent"])) or "no language model was asked"
     yield Text(f"the sample took {spent}", style="quiet")

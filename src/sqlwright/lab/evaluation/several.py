@@ -75,29 +75,15 @@ def estimate(
     with TemporaryDirectory(prefix="sqlwright-") as place:
         folder, alone = Path(place), replace(settings, limit=None, shard=None)
         summary = evaluate(small, alone, folder, progress=progress, notice=notice)
-        asked = records.read(folder)
-    used = [list(one.fresh_usage.values()) for one in asked]
-    costs = [[step["cost"] for step in steps] for steps in used]
-    beside = max(settings.jobs, settings.workers)
-    figures: dict[str, list[float] | None] = {
-        "calls": [sum(step["calls"] for step in steps) for steps in used],
-        "tokens": [
-            sum(step["prompt_tokens"] + step["reply_tokens"] for step in steps) for steps in used
-        ],
-        "cost": None if any(None in each for each in costs) else list(map(sum, costs)),
-        "hours": [(one.seconds + one.saved_seconds) / 3_600 / beside for one in asked],
-    }
+        seconds = [one.seconds + one.saved_seconds for one in records.stream(folder)]
+    hours = Sample.of(seconds).mean()
+    means = {name: summary["fresh"][name]["per_question"] for name in ("calls", "tokens", "cost")}
+    means["hours"] = None if hours is None else hours.as_dict()
+    shares = {"hours": 1 / 3_600 / max(settings.jobs, settings.workers)}
     told = {
-        name: None if values is None else _in_all(values, len(examples))
-        for name, values in figures.items()
+        name: mean
+        and {k: len(examples) * shares.get(name, 1) * mean[k] for k in ("value", "low", "high")}
+        for name, mean in means.items()
     }
     spent = summary["usage"].get("in all", {})
-    return {"questions": len(examples), "asked": len(asked), **told, "spent": spent}
-
-
-def _in_all(values: list[float], count: int) -> dict[str, float] | None:
-    """The sum over so many questions like these, with its interval; None of nothing."""
-    mean = Sample.of(values).mean()
-    if mean is None:
-        return None
-    return {name: count * getattr(mean, name) for name in ("value", "low", "high")}
+    return {"questions": len(examples), "asked": len(seconds), **told, "spent": spent}

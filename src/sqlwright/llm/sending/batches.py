@@ -36,10 +36,8 @@ QUIET = (1.0, 60.0)
 one of them is at something else."""
 PAUSES = (2.0, 60.0)
 """Seconds between two looks at a batch: at first, and at most."""
-MOST_BYTES = 90_000_000
-"""Bytes of a batch; vendors take 200 MB and more."""
-LEAST = 9_000
-"""Bytes that a request counts as at least: no batch has over 10,000, where vendors take 50,000."""
+MOST = 100_000_000
+"""Bytes of a batch, where each request counts as 10,000 more; vendors take 200 MB and 50,000."""
 LARGEST = 1_000_000_000
 """Bytes of a batch's answers."""
 SECONDS = 120.0
@@ -48,15 +46,8 @@ TRIES = 8
 """Looks in a row at a batch that may fail."""
 ENDED = frozenset({"completed", "failed", "expired", "cancelled", "ended"})
 """Statuses of a batch that doesn't change any more, OpenAI's and Anthropic's."""
-STATUSES = {
-    "authentication_error": 401,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "overloaded_error": 529,
-}
-"""Statuses of errors that Anthropic's batches tell by type; others are 400."""
+PASSING = {"rate_limit_error": 429, "api_error": 500, "overloaded_error": 529}
+"""Statuses of passing errors that Anthropic's batches tell by type; others are taken as 400."""
 OF_ONE = frozenset({"accept", "connection", "content-length", "content-type", "host"})
 """Headers of a single request."""
 
@@ -110,15 +101,16 @@ class Batches:
         self,
         journal: Path,
         tell: Callable[[str], None],
-        expected: Callable[[], int],
+        questions: int,
         *,
+        at_once: int,
         pace: float = 1.0,
     ) -> None:
-        """`journal` is the file that keeps the ids; `tell` takes a line where anything changes;
-        `expected` says how many questions are or will be answered side by side now. `pace` is a
-        factor on the seconds between two looks, and before a batch goes."""
+        """`journal` is the file that keeps the ids; `tell` takes a line where anything changes; of
+        all questions so many are answered at once. `pace` is a factor on the seconds between two
+        looks, and before a batch goes."""
         self.error: UserError | None = None
-        self._journal, self._tell, self._expected = journal, tell, expected
+        self._journal, self._tell, self._left, self._at_once = journal, tell, questions, at_once
         self._quiet, self._pauses = ([pace * each for each in two] for two in (QUIET, PAUSES))
         self._changed = threading.Condition()
         self._numbers: Counter[str] = Counter()
@@ -126,6 +118,7 @@ class Batches:
         self._open: list[_Batch] = []
         self._last = 0.0
         self._closed = False
+        self._failures = 0
         self._earlier = dict(_earlier(journal))
         self._thread = threading.Thread(target=self._serve, name="sqlwright-batches", daemon=True)
 
@@ -145,6 +138,8 @@ class Batches:
             yield
         finally:
             _asking.reset(token)
+            with self._changed:
+                self._left -= 1
         if self.error is not None:
             raise self.error
 
@@ -200,7 +195,8 @@ class Batches:
         """The requests to send now, by batches, each to one address and of one model."""
         with self._changed:
             self._waiting = [item for item in self._waiting if not item.came.cancelled()]
-            all_wait = len({item.question for item in self._held()}) >= self._expected()
+            asking = len({item.question for item in self._held()})
+            all_wait = asking >= min(self._left, self._at_once)
             if time.monotonic() - self._last < self._quiet[0 if all_wait else 1]:
                 return []
             waiting, self._waiting = self._waiting, []
@@ -208,28 +204,30 @@ class Batches:
         sizes: Counter[tuple[str, str]] = Counter()
         for item in waiting:
             kind = item.url, str(item.body.get("model"))
-            batches[*kind, sizes[kind] // MOST_BYTES].append(item)
-            sizes[kind] += max(LEAST, len(json.dumps(item.body)))
+            batches[*kind, sizes[kind] // MOST].append(item)
+            sizes[kind] += len(json.dumps(item.body)) + 10_000
         return list(batches.values())
 
     def _send(self, items: Sequence[_Item]) -> None:
-        """Make a batch and keep its id at once. Raises EndpointError."""
-        first, batch = items[0], _Batch("", earlier=False, items={one.id: one for one in items})
+        """Make a batch and keep its id at once; where the vendor has no time for one, later. Raises
+        EndpointError."""
+        batch = _Batch("", earlier=False, items={one.id: one for one in items})
+        batch.due = float("inf")
         with self._changed:
             self._open.append(batch)
-            batch.due = float("inf")
-        base, path = _openai(first.url), "/v1/chat/completions"
-        if base is None:
-            listed = [{"custom_id": one.id, "params": one.body} for one in items]
-            made: dict[str, Any] = {"requests": listed}
-        else:
-            told = {"method": "POST", "url": path}
-            lines = [{"custom_id": one.id, **told, "body": one.body} for one in items]
-            file = "".join(json.dumps(line) + "\n" for line in lines).encode()
-            form = {"data": {"purpose": "batch"}, "files": {"file": ("batch.jsonl", file)}}
-            id_ = _call(first, "POST", f"{base}/files", **form).get("id")
-            made = {"input_file_id": id_, "endpoint": path, "completion_window": "24h"}
-        batch.id = str(_call(first, "POST", f"{base or first.url}/batches", json=made).get("id"))
+        try:
+            batch.id = str(_made(items).get("id"))
+        except EndpointError as error:
+            self._failures += 1
+            if not error.retryable or self._failures >= TRIES:
+                raise
+            with self._changed:
+                self._open.remove(batch)
+                self._waiting += items
+                self._last = time.monotonic() + self._pauses[1]
+            self._tell(f"no batch was made: {error.message}; again in a minute")
+            return
+        self._failures = 0
         with self._journal.open("a", encoding="utf-8") as journal:
             journal.write(json.dumps({"id": batch.id, "requests": list(batch.items)}) + "\n")
             journal.flush()
@@ -247,7 +245,7 @@ class Batches:
         place = f"{_openai(first.url) or first.url}/batches/{batch.id}"
         told: dict[str, Any] = {}
         try:
-            told = _call(first, "GET", place)
+            told = _object(_fetch(first, "GET", place))
             status = str(told.get("status") or told.get("processing_status"))
             answers = _answers(first, place, told) if status in ENDED else None
             batch.failures = 0
@@ -323,6 +321,20 @@ def _openai(url: str) -> str | None:
     return url.removesuffix("/chat/completions") if url.endswith("/chat/completions") else None
 
 
+def _made(items: Sequence[_Item]) -> dict[str, Any]:
+    """The vendor's account of a batch that it made of requests. Raises EndpointError."""
+    first, path = items[0], "/v1/chat/completions"
+    if (base := _openai(first.url)) is None:
+        listed = [{"custom_id": one.id, "params": one.body} for one in items]
+        return _object(_fetch(first, "POST", f"{first.url}/batches", json={"requests": listed}))
+    told = {"method": "POST", "url": path}
+    lines = [json.dumps({"custom_id": one.id, **told, "body": one.body}) + "\n" for one in items]
+    files = {"file": ("batch.jsonl", "".join(lines).encode())}
+    sent = _fetch(first, "POST", f"{base}/files", data={"purpose": "batch"}, files=files)
+    made = {"input_file_id": _object(sent).get("id"), "endpoint": path, "completion_window": "24h"}
+    return _object(_fetch(first, "POST", f"{base}/batches", json=made))
+
+
 def _answers(first: _Item, place: str, told: Mapping[str, Any]) -> dict[str, Answer]:
     """The answers of a batch that has ended, by request; without those that got none."""
     base = _openai(first.url)
@@ -350,7 +362,7 @@ def _answer(row: Mapping[str, Any]) -> Answer | None:
     error = result.get("error")
     inner = error.get("error") if isinstance(error, dict) else None
     name = inner.get("type") if isinstance(inner, dict) else None
-    return STATUSES.get(str(name), 400), json.dumps(error).encode()
+    return PASSING.get(str(name), 400), json.dumps(error).encode()
 
 
 def _words(told: Mapping[str, Any]) -> str:
@@ -359,11 +371,6 @@ def _words(told: Mapping[str, Any]) -> str:
     listed = errors.get("data") if isinstance(errors, dict) else None
     said = [str(one.get("message")) for one in listed or () if isinstance(one, dict)]
     return " ".join(" ".join(said[:3]).split())[:400]
-
-
-def _call(item: _Item, method: str, url: str, **content: Any) -> dict[str, Any]:
-    """The object that a response is. Raises EndpointError."""
-    return _object(_fetch(item, method, url, **content))
 
 
 def _object(content: bytes) -> dict[str, Any]:
@@ -393,7 +400,7 @@ def _fetch(item: _Item, method: str, url: str, **content: Any) -> bytes:
         found = unreachable(item.address, error)
         raise EndpointError(found.message, retryable=method == "GET") from None
     if not answer.is_success:
-        body: Any = said[:LEAST].decode("utf-8", "replace")
+        body: Any = said[:10_000].decode("utf-8", "replace")
         with suppress(ValueError, RecursionError):
             body = json.loads(said)
         raise refused(item.address, answer.status_code, answer.headers, body, time.time())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -31,24 +30,15 @@ class InBatches:
     def run(self, examples: Sequence[Example], keep: Keep) -> None:
         """As `Executor` says. Raises UserError where a batch is refused or cancelled, too."""
         settings, journal = self.plan.settings, self.folder / "batches.jsonl"
-        done = itertools.count(1)
-        ended = 0
-
-        def expected() -> int:
-            left_out = sum(one.questions for one in self.skipped)
-            return min(settings.jobs, len(examples) - left_out - ended)
-
-        with Batches(journal, self.notice, expected, pace=settings.pace) as batches:
+        with Batches(
+            journal, self.notice, len(examples), at_once=settings.jobs, pace=settings.pace
+        ) as batches:
 
             def ask(
                 database: OpenDatabase, example: Example, stopping: threading.Event
             ) -> tuple[Record, str]:
-                nonlocal ended
-                try:
-                    with batches.question():
-                        return database.answer(example, stopping)
-                finally:
-                    ended = next(done)
+                with batches.question():
+                    return database.answer(example, stopping)
 
             llm = replace(settings.llm, batches=batches)
             plan = replace(self.plan, settings=replace(settings, llm=llm))
