@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,12 @@ import pytest
 
 from sqlwright import api
 from sqlwright.cli.views.answer import answer_lines
+from sqlwright.events import QueryExecuted
 from sqlwright.llm.scripted import Script, ScriptedModel, When
+from sqlwright.protocols import Run
 from sqlwright.running.trace import find_trace, read_trace
-from sqlwright.types import Answer, Basis, Sign
+from sqlwright.steps.selection.second_opinion import Work
+from sqlwright.types import Answer, Basis, ExecutionResult, Sign
 from tests.cli.rendering import look, rendered
 from tests.scripted import ScriptedCritic, scripted_models
 
@@ -194,6 +198,31 @@ def test_unit_tests_that_it_passes_are_told(ask: Ask) -> None:
 def test_no_second_opinion_on_a_language_that_the_embedded_models_cannot_read(ask: Ask) -> None:
     answer = ask([COUNTED], OTHER, question="Wie viele Kunden wohnen in Deutschland?")
     assert (answer.sql, answer.basis.signs) == (COUNTED, ())
+
+
+def test_what_takes_too_long_to_work_out_is_told(ask: Ask) -> None:
+    answer = ask([COUNTED], OTHER, overrides=("second_opinion.seconds=0",))
+    assert (answer.sql, answer.basis.signs) == (COUNTED, ())
+    told = "there is no second opinion on the query: it takes over 0 s to work out"
+    assert ("left_out", told) in [(note.kind, note.text) for note in answer.warnings]
+
+
+def test_its_time_is_that_of_its_own_work_and_ends_with_the_question() -> None:
+    """Waiting is no work; queries are, which other processes run; another thread's time isn't
+    looked at."""
+    now = [100.0]
+    run = Run(seconds=1_000.0, clock=lambda: now[0])
+    work = Work(run, 60.0)
+    now[0] = 1_000.0
+    assert work() < 60.0
+    work.executed(QueryExecuted("SELECT 1", ExecutionResult(elapsed=50.0)))
+    before = work()
+    assert before >= 50.0
+    with ThreadPoolExecutor(1) as other:
+        other.submit(sum, range(100_000)).result()
+        assert other.submit(work).result() == before
+    now[0] = 1_100.0
+    assert work() == 60.0
 
 
 def test_it_can_be_left_out(ask: Ask) -> None:

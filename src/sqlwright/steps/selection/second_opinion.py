@@ -5,15 +5,17 @@ They vote in nothing: the query stays, and what they say stands beside it as `Ba
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from sqlwright.candidates import history, normalized_sql, same_result, valid
 from sqlwright.english.languages import foreign_language
 from sqlwright.errors import Cancelled
 from sqlwright.events import Event, QueryExecuted, StepEnded, StepStarted
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Run
 from sqlwright.running import combinators
 from sqlwright.schema import SchemaView
 from sqlwright.types import Account, Basis, Candidate, Sign, State
@@ -34,18 +36,19 @@ class SecondOpinion(combinators.Sequence):
     machine checks read it, too.
 
     Without a selected query that runs, for a question the embedded models can't read and where
-    they stood in for the language model there is no second opinion; nor when time runs out.
+    they stood in for the language model there is no second opinion; nor when time runs out, which a
+    note tells.
     """
 
     seconds: float = 2.0
-    """Time for all of it."""
+    """Processor time for all of it, that of its queries included; at 0 it is always left out."""
 
     reads: ClassVar[frozenset[str]] = frozenset({"question", "candidates", "selected"})
-    writes: ClassVar[frozenset[str]] = frozenset({"basis"})
+    writes: ClassVar[frozenset[str]] = frozenset({"basis", "selected", "warnings"})
 
     def __post_init__(self) -> None:
-        if not 0 < self.seconds <= 60:
-            raise ValueError(f"seconds must be above 0 and at most 60, not {self.seconds:g}")
+        if not 0 <= self.seconds <= 60:
+            raise ValueError(f"seconds must be from 0 to 60, not {self.seconds:g}")
 
     def __call__(self, state: State, context: Context) -> State:
         selected, run = state.selected, context.run
@@ -55,14 +58,8 @@ class SecondOpinion(combinators.Sequence):
         if foreign_language(state.question.text):
             return state
         run.events(StepStarted(NAME, state.sample))
-        began = run.clock()
-
-        def executed(event: Event) -> None:
-            if isinstance(event, QueryExecuted):
-                run.events(event)
-
-        limited = run.fork(executed, seconds=min(self.seconds, run.remaining()))
-        after = state
+        began, work = run.clock(), Work(run, self.seconds)
+        limited = replace(run, events=work.executed, clock=work, seconds=self.seconds, started=0.0)
         try:
             signs, account = self._signs(state, selected, replace(context, run=limited))
             known = state.basis or Basis()
@@ -70,8 +67,10 @@ class SecondOpinion(combinators.Sequence):
                 basis=replace(known, signs=(*known.signs, *signs)),
                 selected=replace(selected, account=account),
             )
-        except Cancelled:
-            pass  # the answer doesn't wait for it
+        except Cancelled:  # the answer doesn't wait for it
+            ended = run.cancelled.is_set() or run.remaining() <= 0
+            why = "the time was over" if ended else f"it takes over {self.seconds:g} s to work out"
+            after = state.warn("left_out", f"there is no second opinion on the query: {why}")
         run.events(StepEnded(NAME, run.clock() - began, state, after))
         return after
 
@@ -93,6 +92,31 @@ class SecondOpinion(combinators.Sequence):
             *_opinion(selected, written, side, context),
             *_faults(selected, side.candidates),
         ], _account(selected, side.candidates)
+
+
+@dataclass
+class Work:
+    """A clock of the processor time of the thread that made it, and of the time its queries took in
+    their own processes: how busy the machine is hardly matters. It also ends when `run` does."""
+
+    run: Run
+    limit: float
+    queries: float = 0.0
+    used: float = 0.0
+    began: float = field(default_factory=time.thread_time)
+    thread: int = field(default_factory=threading.get_ident)
+
+    def __call__(self) -> float:
+        """Seconds of work so far; the limit where the run has ended."""
+        if threading.get_ident() == self.thread:  # any other thread has a time of its own
+            self.used = time.thread_time() - self.began + self.queries
+        return max(self.used, self.limit - self.run.remaining())
+
+    def executed(self, event: Event) -> None:
+        """Pass on the events of queries alone."""
+        if isinstance(event, QueryExecuted):
+            self.queries += event.result.elapsed
+            self.run.events(event)
 
 
 def _opinion(
