@@ -32,6 +32,8 @@ ONLY_NEW = (
     "Generators with a right candidate",
     "Selection closes 42.0% of the gap",
     "What selection could make of the candidates",
+    "A right candidate of each generator alone",
+    "57.5%",
     "the judge chooses the right one in 64.0% (55.0% to 72.0%, 96 of 150)",
     "it chooses the same one in 81.0%",
     "Notes on examples for the prompt at 7 questions, the first: the model made no examples",

@@ -197,7 +197,6 @@ def test_the_embedded_parser_writes_beside_the_models(ask: Ask) -> None:
     ("name", "written", "asked"),
     [
         ("msc", 3, {CRITIC: 1}),
-        ("msc-two-families", 2, {CRITIC: 1}),
         ("msc-single", 1, {}),
         ("msc-single-unlinked", 1, {TABLES: 0}),
         ("msc-pair", 2, {CRITIC: 1}),

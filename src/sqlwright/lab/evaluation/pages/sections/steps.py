@@ -51,6 +51,7 @@ def candidates(run: MeasuredRun) -> Section:
         listed=[*_gap(summary), *_depth(summary)],
         figures=(
             _generators(summary),
+            _alone(summary),
             stacked(_bounds(summary), _pass_at(summary)),
             _parts(summary),
         ),
@@ -104,6 +105,18 @@ def _generators(summary: Mapping[str, Any]) -> Html:
             )
             for members, count in ranked
         ],
+    )
+
+
+def _alone(summary: Mapping[str, Any]) -> Html:
+    told = {str(k): mapping(one) for k, one in mapping(summary.get("by_generator")).items()}
+    drawn = {name: estimates(one.get("pass_at")).get("1") for name, one in told.items()}
+    return share_figure(
+        "A right candidate of each generator alone",
+        estimates({name: one.get("oracle") for name, one in told.items()}),
+        "Over all questions, those for which it wrote nothing included.",
+        first="Generator",
+        more={"One drawn (pass@1)": {k: one.told if one else "" for k, one in drawn.items()}},
     )
 
 
