@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.cli.conftest import Outcome
+from tests.llm.server import Asked, ModelServer
 
 Command = Callable[..., Outcome]
 QUESTIONS = (
@@ -51,6 +52,29 @@ def test_from_set_to_answer_and_back(sqlwright: Command, shop: Path) -> None:
     assert "there is no calibration" in sqlwright("lab", "calibrate", "--reset", "-d", shop).err
     again = json.loads(sqlwright("ask", shop, QUESTIONS[0][0], "--json").out)
     assert again["confidence"] == before["confidence"]
+
+
+def test_auto_tells_of_both_kinds_of_answers(sqlwright: Command, shop: Path) -> None:
+    def reply(asked: Asked) -> list[str]:
+        text = str(asked.body["messages"])
+        query = next(sql for question, sql in QUESTIONS if question[:-1] in text)
+        return [f"```sql\n{query}\n```"]
+
+    with ModelServer(answer=reply) as server:
+        model = ("-r", "auto", "-m", "openai-compatible/m", "--base-url", server.url)
+        done = sqlwright(
+            "lab", "calibrate", golden(Path("golden.jsonl"), 8), "-d", shop, *model, "--sure", "1"
+        )
+        assert done.code == 0, done.err
+        answer = json.loads(sqlwright("ask", shop, QUESTIONS[0][0], *model, "--json").out)
+    assert "auto: 32 questions answered" in done.err
+    assert "auto with openai-compatible/m: 32 questions answered" in done.err
+    assert len(server.seen) >= 32
+    assert answer["basis"]["fitted_to"].startswith("32 of your own questions")
+    told = " ".join(sqlwright("doctor", shop).out.split())
+    assert "auto with openai-compatible/m: fitted to 32 of your own questions" in told
+    assert "removed" in sqlwright("lab", "calibrate", "--reset", "-d", shop, "-r", "auto").err
+    assert "there is no calibration" in sqlwright("lab", "calibrate", "--reset", "-d", shop).err
 
 
 def test_too_few_questions_say_what_is_needed(sqlwright: Command, shop: Path) -> None:

@@ -54,12 +54,15 @@ def writing(*queries: str) -> Any:
     return reply
 
 
-def ask(shop: Path, home: Path, case: dict[str, Any], **options: Any) -> tuple[Answer, State, int]:
+def ask(
+    shop: Path, home: Path, case: dict[str, Any], answer: Any = None, **options: Any
+) -> tuple[Answer, State, int]:
     """The answer and state to a case, and how many requests the model's server saw."""
     embedded: dict[str, float] = case["embedded"]
     models = scripted_models(*embedded, critic=ScriptedCritic(embedded, missing=()))
     del models["llm"]
-    with ModelServer(answer=writing(*case.get("models", [case.get("model", "")]))) as server:
+    written = case.get("models", [case.get("model", "")])
+    with ModelServer(answer=answer or writing(*written)) as server:
         llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
         with api.open(
             shop,
@@ -247,6 +250,31 @@ def test_it_never_spends_more_than_the_budget_and_says_what_it_spent(
         if tier.usage.calls:
             whole = tier.usage.prompt_tokens + tier.usage.reply_tokens
             assert f"({whole:,} tokens, $" in said
+
+
+def test_replies_that_decline_count_against_a_query(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    """Of six replies in all three give the same result, which three declines and a local answer of
+    two in five outweigh."""
+    answers = []
+    for rest in ("SELECT max(id) FROM orders", '{"cannot": "no such thing is stored"}'):
+        queries = iter(["SELECT max(id) FROM orders"] * 3)
+
+        def reply(asked: Asked, queries: Iterator[str] = queries, rest: str = rest) -> list[str]:
+            said = list(Responder(faulty=0.0)(asked))
+            query = next(queries, rest)
+            text = query if query.startswith("{") else f"```sql\n{query}\n```"
+            return [text] * len(said) if "```sql" in said[0] else said
+
+        case = {"embedded": {QUERY: 0.45}, "budget": "6 calls"}
+        answer, state, _ = ask(database_files["shop"], tmp_path, case, answer=reply)
+        answers.append((answer.answered_by, len(state.declines) > 0, answer.basis.agreeing))
+        assert answer.basis.of == sum(one.by_model for one in state.candidates) + len(
+            state.declines
+        )
+    assert answers[0][:2] == ("language_model", False)
+    assert answers[1][:2] == ("embedded", True)
 
 
 QUERY = "SELECT count(*) FROM customers"
