@@ -55,14 +55,19 @@ def features_of(state: State, context: Context) -> frozenset[str]:
     )
 
 
-def chosen(demonstrations: Sequence[D], features: Collection[str], count: int) -> tuple[D, ...]:
+def chosen(
+    demonstrations: Sequence[D], features: Collection[str], count: int, least: int | None = None
+) -> tuple[D, ...]:
     """At most `count` demonstrations, the most useful first: each next one has most of the features
-    that none before it has; then those that are left, in their own order."""
+    that none before it has. Then those that are left, in their own order, until there are `least`;
+    None is as many as `count`."""
     left = list(demonstrations)
     open_features = set(features)
     taken: list[D] = []
     while left and len(taken) < count:
         best = max(left, key=lambda one: len(open_features.intersection(one.fits)))
+        if least is not None and len(taken) >= least and not open_features.intersection(best.fits):
+            break
         left.remove(best)
         taken.append(best)
         open_features.difference_update(best.fits)

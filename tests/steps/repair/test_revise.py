@@ -159,7 +159,8 @@ def test_evidence_is_followed_to_the_letter_or_by_its_sense(
     reading: Any, said: str, shop_workspace: Workspace
 ) -> None:
     model = answering(fenced(ROWS))
-    revised(shop_workspace, model, start(shop_workspace, ERROR), evidence=reading)
+    asked = start(shop_workspace, ERROR).evolve(question=Question("Who is it?", "it means Ada"))
+    revised(shop_workspace, model, asked, evidence=reading)
     assert said in str(model.requests[0][1].messages[0].text)
 
 

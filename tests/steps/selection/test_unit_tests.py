@@ -232,7 +232,7 @@ def test_writer_and_judges_read_evidence_alike(
             evidence=reading,
         )  # fmt: skip
         assert said in script.asked[0].prompt
-        assert ("the evidence to the letter" in script.asked[0].prompt) is (reading == "letter")
+        assert (LITERAL in script.asked[0].prompt) is (reading == "letter")
     _, script = written(shop_workspace, '["It counts."]', COUNT, CITIES, evidence=reading)
     assert said in script.asked[0].prompt
     assert (LITERAL in script.asked[0].prompt) is (reading == "letter")

@@ -21,6 +21,10 @@ from sqlwright.types import State
 SOURCE = "generation.direct"
 SYNTHETIC = "synthetic_examples"
 """The name of worked examples that were made for the question, by `generation.make_examples`."""
+FORM, MOST = 2, 4
+"""Worked examples that show the form of a reply, and those shown at most; chosen."""
+MADE = ("question", "evidence", "sql")
+"""The fields of those."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,10 @@ class DirectGeneration(QueryStep):
     """A name under `steps/`, or the path of a file that ends in .jinja. Its worked examples are
     those of its last name, if any; of `synthetic_examples` those that `generation.make_examples`
     made for the question."""
-    shots: int = 4
+    shots: int | None = None
     """Worked examples shown, those that fit the question best; the paper shows seven by divide and
-    conquer and six query plans. Of those made for the question, the first."""
+    conquer and six query plans. None goes by the question: two, and at most four where it has more
+    features that none of them shows. Of those made for the question, the first."""
     style: Style = "ddl"
     """The schema as CREATE TABLE statements, or in one line per column."""
     shuffle: bool = True
@@ -64,7 +69,7 @@ class DirectGeneration(QueryStep):
 
     def __post_init__(self) -> None:
         for option in ("examples", "shots"):
-            if getattr(self, option) < 0:
+            if (getattr(self, option) or 0) < 0:
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
 
     def __call__(self, state: State, context: Context) -> State:
@@ -86,12 +91,13 @@ class DirectGeneration(QueryStep):
     def _demonstrations(self, state: State, context: Context) -> list[Mapping[str, Any]]:
         """The worked examples that the prompt may show, the most useful first."""
         name = PurePath(self.prompt).stem
+        most, least = (MOST, FORM) if self.shots is None else (self.shots, self.shots)
         if name == SYNTHETIC:
-            made = in_turn(state.demonstrations)[: self.shots]
-            return [{"question": model_text(m.question), "sql": model_text(m.sql)} for m in made]
+            made = in_turn(state.demonstrations)[:most]
+            return [{key: model_text(getattr(one, key)) for key in MADE} for one in made]
         dialect = state.view.schema.dialect
         known = load_demonstrations(name, dialect) if name in demonstration_names() else ()
-        fitting = chosen(known, features_of(state, context), self.shots) if known else ()
+        fitting = chosen(known, features_of(state, context), most, least) if known else ()
         return [texts(each) for each in fitting]
 
     def _order(self, state: State, context: Context) -> random.Random | None:

@@ -35,6 +35,7 @@ class MadeExample(BaseModel):
 
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
     question: str
+    evidence: str
     sql: str
 
 
@@ -212,17 +213,13 @@ def _numbered(made: Iterable[Demonstration]) -> list[Demonstration]:
 def _read(text: str) -> tuple[Demonstration, ...]:
     """All examples in a reply that are whole, also of a list that breaks off. Raises
     MalformedReply when there is none."""
-    found = [
-        Demonstration(question, sql)
-        for structure in structures(text)
-        for question, sql in _examples(structure.value)
-    ]
+    found = [one for structure in structures(text) for one in _examples(structure.value)]
     if not found:
         raise MalformedReply("it holds no example with a question and its SQL")
     return tuple(found)
 
 
-def _examples(value: Any) -> Iterator[tuple[str, str]]:
+def _examples(value: Any) -> Iterator[Demonstration]:
     if isinstance(value, list):
         for item in value:
             yield from _examples(item)
@@ -232,7 +229,9 @@ def _examples(value: Any) -> Iterator[tuple[str, str]]:
         sql = next((fields[name] for name in _QUERIES if name in fields), None)
         if isinstance(question, str) and isinstance(sql, str):
             if question.strip() and sql.strip():
-                yield question.strip(), sql.strip()
+                said = fields.get("evidence", fields.get("hint"))
+                evidence = said.strip() if isinstance(said, str) else ""
+                yield Demonstration(question.strip(), sql.strip(), evidence=evidence)
             return
         for item in value.values():
             yield from _examples(item)
