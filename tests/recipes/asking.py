@@ -17,7 +17,7 @@ from tests.scripted import scripted_models
 
 Ask = Callable[..., tuple[Answer, State, list[tuple[str, str]]]]
 """`ask_once` with all but the replies, overrides and options given."""
-BAD = ("", "I would rather not.", '{"reasoning": "', Missing("unavailable", "down"))
+BAD = ("", "Here is the query:", '{"reasoning": "', Missing("unavailable", "down"))
 
 
 def ask_once(
