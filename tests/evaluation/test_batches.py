@@ -4,6 +4,7 @@ and that nothing is paid for twice."""
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -153,17 +154,20 @@ evaluate(load_spider(folder / "set"), asked, folder / "out")
 """
 
 
-@pytest.mark.parametrize(("vendor", "cache"), [(VENDORS[0], True), (VENDORS[1], False)])
-def test_a_run_that_was_killed_takes_up_the_batch_that_it_sent(
-    dataset: Dataset, tmp_path: Path, vendor: str, cache: bool
+@pytest.mark.parametrize(
+    ("vendor", "cache", "end"),
+    [(VENDORS[0], True, signal.SIGKILL), (VENDORS[1], False, signal.SIGINT)],
+)
+def test_a_run_that_was_ended_takes_up_the_batch_that_it_sent(
+    dataset: Dataset, tmp_path: Path, vendor: str, cache: bool, end: signal.Signals
 ) -> None:
     journal = tmp_path / "out" / "batches.jsonl"
     with BatchServer(says, ends=["open"]) as server:
         arguments = [server.url, str(tmp_path), vendor, str(cache)]
         process = subprocess.Popen([sys.executable, "-c", KILLED, *arguments])
         assert comes(lambda: journal.exists() and journal.read_text().endswith("\n"))
-        process.kill()
-        process.wait()
+        process.send_signal(end)
+        process.wait(60)
         assert records.read(tmp_path / "out") == []
         server.batches["batch_0"].end = "completed"
         asked = settings(server.url, tmp_path, vendor)

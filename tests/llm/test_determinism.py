@@ -40,7 +40,7 @@ ONE_BY_ONE = {
     "msc": ("samples.workers=1", "parallel.workers=1"),
     "auto": ("samples.workers=1", "parallel.workers=1"),
 }
-CLOCKS = re.compile(r'"(seconds|elapsed)": [0-9.e-]+')
+CLOCKS = re.compile(r'"((kept_)?seconds|elapsed)": [0-9.e-]+')
 
 
 def trace_of(path: Path) -> str:
