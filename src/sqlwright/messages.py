@@ -241,3 +241,6 @@ class Capabilities:
     """Tokens a reply may have at most, reasoning included; 0 is as many as the context has."""
     remote: bool = True
     """True if requests leave this machine."""
+    small: bool = False
+    """True for a model of few weights, which is shown less: one worked example and a schema in
+    short. A local server tells how many there are; of others it is to be said."""

@@ -14,8 +14,9 @@ from sqlwright.llm.keeping.recording import read_recording
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.protocols import LanguageModel, TellsContext, context_tokens
+from sqlwright.spending import Budget
 from tests.llm.gates import a_run, request
-from tests.llm.server import ModelServer
+from tests.llm.server import Asked, ModelServer
 
 
 def listed(**entry: Any) -> Mapping[str, Any]:
@@ -29,6 +30,11 @@ SMALL = {"model_info": {"q.context_length": 2_048}}
 
 def running(*models: tuple[str, int]) -> Mapping[str, Any]:
     return {"models": [{"model": name, "context_length": size} for name, size in models]}
+
+
+def of_ollama(size: str) -> Mapping[str, Any]:
+    entry = {"model": "m", "context_length": 8_192, "details": {"parameter_size": size}}
+    return {"models": [entry]}
 
 
 @contextmanager
@@ -128,6 +134,34 @@ def test_a_server_is_asked_for_its_context(name: str, told: Mapping[str, Any], s
             assert all("q9ZtL2" in each.headers["authorization"] for each in server.looked_up)
 
 
+PROPS = {"/props": {"default_generation_settings": {"n_ctx": 4_608}}}
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "options", "small"),
+    [
+        ("llamacpp/m", {**listed(meta={"n_params": 630_167_424}), **PROPS}, (), True),
+        ("openai-compatible/m", listed(meta={"n_ctx": 9, "n_params": 1_543_714_304}), (), True),
+        ("openai-compatible/m", listed(meta={"n_ctx": 9, "n_params": 7_615_616_512}), (), False),
+        ("openai-compatible/m", listed(meta={"n_ctx": 9, "n_params": "few"}), (), False),
+        ("openai-compatible/m", listed(max_model_len=9), (), False),
+        ("openai-compatible/m", listed(meta={"n_params": 5}), (("small", False),), False),
+        ("openai-compatible/m", {}, (("small", True),), True),
+        ("ollama/m", {"/api/ps": of_ollama("494.03M")}, (), True),
+        ("ollama/m", {"/api/ps": of_ollama("7.6B")}, (), False),
+        ("ollama/m", {"/api/ps": of_ollama("some")}, (), False),
+        ("ollama/m", {"/api/show": {**UNSET, "details": {"parameter_size": "1.5B"}}}, (), True),
+    ],
+)
+def test_a_small_model_is_known_by_its_weights(
+    name: str, told: Mapping[str, Any], options: tuple[tuple[str, bool], ...], small: bool
+) -> None:
+    with ModelServer(told=told) as server, model(server, name, capabilities=options) as asked:
+        assert asked.capabilities.small == bool(options and options[0][1])
+        context_tokens(asked, a_run())
+        assert asked.capabilities.small == small
+
+
 def test_ollama_tells_once_the_model_is_loaded() -> None:
     loaded: list[str] = []
 
@@ -205,3 +239,60 @@ def test_a_recording_remembers_the_size(tmp_path: Path) -> None:
     played = Models({}, LlmOptions(replay=path))["llm"]
     assert isinstance(played, LanguageModel)
     assert context_tokens(played, a_run()) == 5_000
+
+
+HOLDING = {"type": "object", "properties": {"colour": {"type": "string"}}}
+KEPT = '{"colour": "q7-violet-anvil"}'
+
+
+@pytest.mark.parametrize("name", ["openai-compatible/m", "llamacpp/m"])
+@pytest.mark.parametrize(
+    ("probed", "holds"), [(KEPT, True), ("Blue.", False), ('{"colour": "blue"}', False)]
+)
+def test_a_server_is_seen_to_hold_replies_to_a_schema(name: str, probed: str, holds: bool) -> None:
+    told = {**listed(owned_by="llamacpp"), **PROPS}
+    with ModelServer(told=told, answer=lambda _: probed) as server, model(server, name) as asked:
+        run = a_run()
+        for _ in range(2):
+            asked.complete([request("q", reply_schema=HOLDING)], run, step="s")
+        sent = ["response_format" in each.body for each in server.seen]
+        assert sent == [True, holds, holds]
+        assert asked.capabilities.json_schema == holds
+        assert run.spending.total.calls == 3
+        assert server.seen[0].body["response_format"]["json_schema"]["schema"]["required"]
+
+
+def refuses_schema(asked: Asked) -> str:
+    return "says:json_schema is not supported" if "response_format" in asked.body else ""
+
+
+def test_a_server_that_refuses_a_schema_holds_none() -> None:
+    told = {**listed(owned_by="llamacpp"), **PROPS}
+    with ModelServer(told=told, answer=lambda _: "Blue.", faults=refuses_schema) as server:
+        with model(server, "openai-compatible/m") as asked:
+            ((sample,),) = asked.complete([request("q", reply_schema=HOLDING)], a_run(), step="s")
+        assert sample.text == "Blue."  # type: ignore[union-attr]
+        assert not asked.capabilities.json_schema
+
+
+@pytest.mark.parametrize(
+    ("told", "options", "calls"),
+    [({}, (), None), ({"/props": {"n_ctx": 9_000}}, (("json_schema", True),), None),
+     ({"/props": {"n_ctx": 9_000}}, (), 4)],
+)  # fmt: skip
+def test_a_server_is_not_tried_out(
+    told: Mapping[str, Any], options: tuple[tuple[str, bool], ...], calls: int | None
+) -> None:
+    """One that tells nothing of itself, one of which the user told, and with few calls left."""
+    with ModelServer(told=told, answer=lambda _: "Blue.") as server:
+        with model(server, "llamacpp/m", capabilities=options) as asked:
+            run = a_run(Budget(calls=calls))
+            asked.complete([request("q", reply_schema=HOLDING)], run, step="s")
+        assert ["response_format" in each.body for each in server.seen] == [True]
+
+
+def test_no_server_is_tried_out_where_no_schema_is_wanted() -> None:
+    told = {**listed(owned_by="llamacpp"), **PROPS}
+    with ModelServer(told=told, answer=lambda _: "Blue.") as server, model(server) as asked:
+        asked.complete([request("q")], a_run(), step="s")
+        assert len(server.seen) == 1

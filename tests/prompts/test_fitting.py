@@ -27,8 +27,10 @@ def words(portion: Portion, state: State) -> str:
     return "abc" * tokens
 
 
-def fitted(workspace: Workspace, room: int, *, narrow: bool = True) -> tuple[Fitted, State]:
-    can = Capabilities(context_tokens=room + 1_024, remote=False)
+def fitted(
+    workspace: Workspace, room: int, *, narrow: bool = True, small: bool = False
+) -> tuple[Fitted, State]:
+    can = Capabilities(context_tokens=room + 1_024, remote=False, small=small)
     model = ScriptedModel(Script(), capabilities=can)
     context = Context(workspace, Run(), {"llm": model, "linker": ScriptedLinker()})
     state = State(Question("Which orders?"), SchemaView(workspace.schema))
@@ -67,6 +69,22 @@ def test_what_matters_least_is_left_out_first(
     assert bool(told) == bool(says)
     if says:
         assert f"the model's context of {room + 1_024:,} tokens" in told
+
+
+@pytest.mark.parametrize(
+    ("room", "portion", "says"),
+    [
+        (9_000, Portion(1, "compact", 3), "for a model of few weights, prompts of s show 1 of 4"),
+        (1_100, Portion(0, "compact", 3), "the model's context of 2,124 tokens, prompts of s show"),
+    ],
+)
+def test_a_small_model_is_shown_less_than_there_is_room_for(
+    room: int, portion: Portion, says: str, shop_workspace: Workspace
+) -> None:
+    found, state = fitted(shop_workspace, room, small=True)
+    assert (found.portion, found.fits) == (portion, True)
+    (note,) = state.warnings
+    assert says in note.text
 
 
 def test_columns_are_left_out_last_those_furthest_from_the_question_first(

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from sqlwright.messages import (
     Capabilities,
@@ -134,6 +134,15 @@ class Completion:
     """The part of `reply_tokens` that was reasoning, where it says so."""
     cost: float | None = None
     """US dollars, where the endpoint itself names its price (OpenRouter does); else None."""
+
+
+class Told(NamedTuple):
+    """A model as its server tells of it; what it doesn't tell is 0."""
+
+    context_tokens: int = 0
+    """Tokens of prompt and reply together."""
+    weights: int = 0
+    """Number of its parameters."""
 
 
 class EndpointError(Exception):

@@ -17,14 +17,22 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlwright.events import ModelCalled
-from sqlwright.llm.endpoint import Call, CallOutcome, Endpoint, EndpointError, PlainMessage
+from sqlwright.llm import schema_probe
+from sqlwright.llm.endpoint import (
+    Call,
+    CallOutcome,
+    Endpoint,
+    EndpointError,
+    PlainMessage,
+    Told,
+)
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording
@@ -55,12 +63,12 @@ class Connection(Generic[E_co]):
         engine: Engine,
         *,
         address: str = "",
-        context: Callable[[], Coroutine[Any, Any, int]] | None = None,
+        told: Callable[[], Coroutine[Any, Any, Told]] | None = None,
     ) -> None:
         """`address` is where the endpoint is, without secrets: the same name elsewhere is another
-        model. `context` asks it for the model's context size; None where that is known."""
+        model. `told` asks it about the model; None where its context size is known."""
         self.engine = engine
-        self._context = context
+        self._told = told
         self.address = address
         self._connect = connect
         self._lock = threading.Lock()
@@ -74,13 +82,13 @@ class Connection(Generic[E_co]):
                 self._endpoint = self._connect()
             return self._endpoint
 
-    def context_tokens(self, run: Run) -> int | None:
-        """Tokens of prompt and reply together as the server tells; 0 where it doesn't, None where
-        it didn't answer this time. Raises EndpointError where nobody is there."""
-        if self._context is None:
-            return 0
+    def told(self, run: Run) -> Told | None:
+        """What the server tells of the model; None where it didn't answer this time. Raises
+        EndpointError where nobody is there."""
+        if self._told is None:
+            return Told()
         try:
-            return self.engine.fetch(self._context, run)
+            return self.engine.fetch(self._told, run)
         except EndpointError as error:
             if error.kind == "gone":
                 raise
@@ -92,8 +100,14 @@ class Connection(Generic[E_co]):
         return None if self._endpoint is None else self._endpoint.capabilities
 
 
+SPARED_CALLS = 8
+"""Calls that a budget must have left for one that only proves what a server does."""
 WAIT = 0.05
 """Seconds between looks at whether the run was cancelled while requests of others are under way."""
+
+FEW_WEIGHTS = 4_000_000_000
+"""Weights below which a model is small. Chosen: those of 0.5 and 1.5 billion lose themselves in
+prompts of thousands of tokens, those of 7 don't."""
 
 LONGEST_THOUGHT = 1_000_000
 """Characters kept of a vendor's record of reasoning. Chosen; they are some thousand."""
@@ -142,10 +156,12 @@ class GatedModel:
         limits: ReplyLimits | None = None,
         key: str = "",
         known_as: str = "",
+        said: Collection[str] = (),
     ) -> None:
         """`line` is None where there is only a replay. `revision` is the model's as configured,
         `limits` what it is to reply like. `key` is the endpoint's, which is told nowhere; see
-        `keys`. `known_as` is the model's name towards the cache, where that is another."""
+        `keys`. `known_as` is the model's name towards the cache, where that is another. `said` are
+        the capabilities that are the user's word."""
         self._name = name
         self._known_as = known_as or name
         self._capabilities = capabilities
@@ -158,8 +174,12 @@ class GatedModel:
         self._replay = replay or Recording({}, {})
         self._limits = limits or ReplyLimits()
         self._key_sent = key
-        self._context: int | None = None
-        """The size of the context as the server told it; 0 if it doesn't, None before."""
+        self._said = said
+        self._told: Told | None = None
+        """The model as its server tells of it; None before it was asked."""
+        self._holds: bool | None = None
+        """True if the server was seen to hold a reply to a schema; None before."""
+        self._proving = threading.Lock()
         self._gone: WeakKeyDictionary[Spending, Missing] = WeakKeyDictionary()
         """Questions, by their accounts, for which nobody was at the address."""
 
@@ -173,17 +193,25 @@ class GatedModel:
         """Capabilities of the endpoint; some are found to lack something only later."""
         found = None if self._connection is None else self._connection.capabilities
         can = found or self._capabilities
-        return replace(can, context_tokens=self._context) if self._context else can
+        told = self._told or Told()
+        holds = self._capabilities.json_schema if self._holds is None else self._holds
+        small = 0 < told.weights < FEW_WEIGHTS if "small" not in self._said else can.small
+        return replace(
+            can,
+            context_tokens=told.context_tokens or can.context_tokens,
+            json_schema=holds and (found is None or found.json_schema),
+            small=small,
+        )
 
     def context_tokens(self, run: Run) -> int:
         """Tokens of prompt and reply together: asked of the server once, where it tells, else as
         the capabilities say."""
-        known = self._context is not None or run.spending in self._gone
+        known = self._told is not None or run.spending in self._gone
         if not known and self._connection is not None:
             # Who doesn't answer isn't asked again for the same question.
-            asking = partial(self._connection.context_tokens, run)
+            asking = partial(self._connection.told, run)
             try:
-                self._context = run.once(asking, "llm/context", (self,))
+                self._told = run.once(asking, "llm/told", (self,))
             except EndpointError as error:
                 self._gone[run.spending] = Missing("gone", error.message)
         return self.capabilities.context_tokens
@@ -193,6 +221,8 @@ class GatedModel:
     ) -> list[tuple[Sample, ...]]:
         """Ask the model. Returns for each request its `n` samples; see
         `protocols.LanguageModel`."""
+        if any(request.reply_schema is not None for request in requests):
+            self._prove(run)
         began = run.clock()
         asked = [self._at_hand(request, run) for request in requests]
         at_hand = [self._kept(pending) for pending in asked]
@@ -204,6 +234,24 @@ class GatedModel:
         for pending in asked:
             self._report(pending, run, meter)
         return [pending.ended() for pending in asked]
+
+    def _prove(self, run: Run) -> None:
+        """See once whether a server that tells of itself holds replies to a schema: by a request
+        whose schema allows nothing but what no model says. It counts as a call; it is in no trace,
+        as it belongs to no question."""
+        self.context_tokens(run)
+        left = run.spending.left().calls
+        line, told = self._connection, self._told or Told()
+        if line is None or not told.context_tokens or "json_schema" in self._said:
+            return
+        with self._proving:
+            if self._holds is not None or (left is not None and left < SPARED_CALLS):
+                return
+            self._holds = True  # so that the schema is sent
+            pending = self._at_hand(schema_probe.REQUEST, run)
+            self._send([pending], line, run, SpendingMeter(run.spending, "llm.probe", self.price))
+            (sample,) = pending.ended()
+            self._holds = schema_probe.is_held(sample)
 
     def _at_hand(self, request: Request, run: Run) -> _PendingRequest:
         """The request as it may be sent, with the samples that needn't be."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,7 +134,7 @@ class Models(Mapping[str, Model]):
     def _make(self, name: str) -> GatedModel:
         from sqlwright.llm.gate import Connection, GatedModel
         from sqlwright.llm.vendors.connecting import batched, check, connect
-        from sqlwright.llm.vendors.context_size import context_of
+        from sqlwright.llm.vendors.context_size import told_of
         from sqlwright.llm.vendors.services import limits_for, service_for
 
         if self._replay is not None:
@@ -144,15 +145,17 @@ class Models(Mapping[str, Model]):
         if self._options.batches is not None:
             service = batched(service, self._options.batches)
         check(service)
-        told = "context_tokens" in dict(service.capabilities)
+        said = dict(service.capabilities)
+        # Sent a schema, a server nobody knows shows what it does with it: see `GatedModel`.
+        able = replace(service, capabilities=(("json_schema", True), *service.capabilities))
         return GatedModel(
             service.title,
             service.can,
             Connection(
-                partial(connect, service),
+                partial(connect, able if service.provider.wire == "openai" else service),
                 self._engine,
                 address=service.address,
-                context=None if told else partial(context_of, service),
+                told=None if "context_tokens" in said else partial(told_of, service),
             ),
             price=self._price(service),
             revision=service.revision,
@@ -161,6 +164,7 @@ class Models(Mapping[str, Model]):
             limits=limits_for(name, self._options),
             key=service.key or "",
             known_as=service.name,
+            said=frozenset(said),
         )
 
     def _price(self, service: Service) -> Price | None:

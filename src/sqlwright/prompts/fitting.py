@@ -5,7 +5,8 @@ Before anything is left out, the reply gets less room: the gate cuts its limit, 
 `metering.least_reply`. Then, in this order: worked examples, one by one; the schema in compact
 lines; stored values beside columns; rows, queries and names that are listed; descriptions; and
 columns, those furthest from the question first. What is too long even so is refused by the gate
-before it is sent. All sizes are upper estimates.
+before it is sent. All sizes are upper estimates. A small model is shown one worked example and the
+schema in compact lines whatever its context.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ FEWEST = 8
 """Columns of which at least a schema is shown."""
 MOST_TRIES = 20
 """Numbers of columns tried at most."""
+
+SMALL_SHOTS = 1
+"""Worked examples that a small model is shown; chosen."""
 
 Messages = tuple[Message, ...]
 
@@ -61,6 +65,8 @@ class Fitted:
     """Columns that there are to show."""
     context_tokens: int
     fits: bool
+    small: bool = False
+    """True for a small model, which is shown less than it has room for."""
 
     def shown(self, state: State) -> State:
         """The state without the descriptions that were left out."""
@@ -71,12 +77,11 @@ class Fitted:
         parts = list(self._left_out())
         if not parts:
             return state
+        why = f"to fit the model's context of {self.context_tokens:,} tokens"
+        if self.small and self.portion == _for_small(self.full):
+            why = "for a model of few weights"
         listed = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
-        return state.warn(
-            "prompt",
-            f"to fit the model's context of {self.context_tokens:,} tokens, prompts of {step} "
-            f"show {listed}",
-        )
+        return state.warn("prompt", f"{why}, prompts of {step} show {listed}")
 
     def _left_out(self) -> Iterator[str]:
         shown, full = self.portion, self.full
@@ -128,13 +133,16 @@ def fit(
 ) -> Fitted:
     """The prompt with as much of `full` as fits. `narrow` lets it leave out columns, too; the state
     that `laid_out` is given then shows fewer of them."""
-    allowed = room(sampling, context, step, reply_schema)
+    allowed = room(sampling, context, step, reply_schema)  # asks the server about the model
+    small = context.llm(sampling.model).capabilities.small
     made = partial(
         Fitted,
         full=full,
+        small=small,
         columns=sum(1 for _ in state.view.visible),
         context_tokens=context_tokens(context.llm(sampling.model), context.run),
     )
+    full = _for_small(full) if small else full
     portion, messages = full, laid_out(full, state)
     size = message_tokens(messages)
     # Of a soft schema the details are the point: columns go before them.
@@ -159,6 +167,12 @@ def fit(
         fitted = narrowed(portion)
         return fitted if fitted.fits or not keeps_details else narrowed([*_ladder(full)][-1])
     return made(messages, portion, fits=size <= allowed)
+
+
+def _for_small(full: Portion) -> Portion:
+    """The most that a small model is shown of it."""
+    style = "compact" if full.style == "ddl" else full.style
+    return replace(full, shots=min(full.shots, SMALL_SHOTS), style=style)
 
 
 def _ladder(full: Portion, *, details: bool = True) -> Iterator[Portion]:

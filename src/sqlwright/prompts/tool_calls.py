@@ -20,6 +20,5 @@ def said(reply: Reply) -> str:
 def held_to(
     schema: dict[str, Any] | None, tools: Sequence[Tool], capabilities: Capabilities
 ) -> dict[str, Any] | None:
-    """The schema that a reply is held to: none where it may call tools, or can't be held to any."""
-    calls = tools and capabilities.tools
-    return schema if capabilities.json_schema and not calls else None
+    """The schema that a reply is held to, by a model that can be: none where it may call tools."""
+    return None if tools and capabilities.tools else schema

@@ -1,4 +1,5 @@
-"""Asks a server how many tokens prompt and reply may have together, where it tells.
+"""Asks a server how many tokens prompt and reply may have together, and how many weights the model
+has, where it tells.
 
 Local servers give a model less than it could take, and differ in what they do with a longer prompt:
 Ollama drops its beginning without a word. Every request goes to the host of the model's base URL,
@@ -15,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
+from sqlwright.llm.endpoint import Told
 from sqlwright.llm.sending.connections import Connections
 from sqlwright.llm.sending.transport import ModelAddress
 from sqlwright.llm.vendors.connecting import Service, site_of
@@ -26,16 +28,20 @@ LEAST = 4_096
 """Tokens Ollama gives a model that asks for no number, where memory is short; 32k or more where it
 isn't."""
 
+MOST_WEIGHTS = 10**14
+
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
 
 
-async def context_of(service: Service) -> int:
-    """Tokens of prompt and reply together, as the model's server tells; 0 where it doesn't. Raises
-    EndpointError where there is no answer."""
+async def told_of(service: Service) -> Told:
+    """What the model's server tells of it. Raises EndpointError where there is no answer."""
     if service.provider.in_process:
-        return context_tokens(folder_of(service.model))
+        return Told(context_tokens(folder_of(service.model)))
     asking = _ASKED.get(service.provider.name)
-    return 0 if asking is None else await asking(_Server(site_of(service)))
+    if asking is None:
+        return Told()
+    server = _Server(site_of(service))
+    return Told(await asking(server), server.weights)
 
 
 class _Server:
@@ -45,6 +51,8 @@ class _Server:
         self._site = site
         self.model = site.model
         self.root = site.base_url.removesuffix("/v1")
+        self.weights = 0
+        """Number of the model's parameters, as far as any answer told it."""
 
     async def ask(
         self, url: str, form: Mapping[str, Any] | None = None, *, seconds: float = SECONDS
@@ -68,19 +76,25 @@ class _Server:
         data = _inner(await self.ask(f"{self._site.base_url}/models"), "data")
         entries = data if isinstance(data, list) else []
         named = [each for each in entries if _inner(each, "id") == self.model]
-        return next(iter(named or (entries if len(entries) == 1 else [])), {})
+        entry: Any = next(iter(named or (entries if len(entries) == 1 else [])), {})
+        self.weights = _size(_inner(entry, "meta", "n_params"), most=MOST_WEIGHTS)
+        return entry
 
 
 async def _of_list(server: _Server) -> int:
     """vLLM, and whoever else adds the size to OpenAI's list."""
     entry = await server.listed()
     told = _size(_inner(entry, "max_model_len")) or _size(_inner(entry, "meta", "n_ctx"))
-    if not told and _inner(entry, "owned_by") == "llamacpp":
-        return await _of_llamacpp(server)
-    return told
+    return told or (await _of_props(server) if _inner(entry, "owned_by") == "llamacpp" else 0)
 
 
 async def _of_llamacpp(server: _Server) -> int:
+    """The size by its own page; its list tells how many weights there are."""
+    await server.listed()
+    return await _of_props(server)
+
+
+async def _of_props(server: _Server) -> int:
     """The size of one slot: what the server was given is shared among them."""
     told = await server.ask(f"{server.root}/props")
     return _size(_inner(told, "default_generation_settings", "n_ctx")) or _size(
@@ -98,6 +112,7 @@ async def _of_ollama(server: _Server) -> int:
     about = _inner(shown, "model_info")
     if not isinstance(about, dict):
         return 0
+    server.weights = _weights(_inner(shown, "details", "parameter_size"))
     parameters = _inner(shown, "parameters")
     wanted = _NUM_CTX.search(parameters if isinstance(parameters, str) else "")
     if wanted is None:
@@ -116,6 +131,7 @@ async def _given_by_ollama(server: _Server) -> int:
     names = {server.model, f"{server.model}:latest"}
     for each in loaded if isinstance(loaded, list) else []:
         if names & {str(_inner(each, "model")), str(_inner(each, "name"))}:
+            server.weights = _weights(_inner(each, "details", "parameter_size"))
             return _size(_inner(each, "context_length"))
     return 0
 
@@ -142,6 +158,16 @@ def _inner(form: Any, *keys: str) -> Any:
     return form
 
 
-def _size(value: Any) -> int:
+def _size(value: Any, *, most: int = 10**9) -> int:
     """A number of tokens; 0 for what is none."""
-    return value if type(value) is int and 0 < value <= 10**9 else 0
+    return value if type(value) is int and 0 < value <= most else 0
+
+
+def _weights(value: Any) -> int:
+    """A number of weights as Ollama writes it, such as 494.03M or 7.6B; 0 for what is none."""
+    written = re.fullmatch(
+        r"(\d{1,6}(?:\.\d{1,6})?)([KMB])", value if isinstance(value, str) else ""
+    )
+    return (
+        int(float(written[1]) * {"K": 10**3, "M": 10**6, "B": 10**9}[written[2]]) if written else 0
+    )
