@@ -222,6 +222,18 @@ class QueryExecuted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ModelAsked(Event):
+    """Prompts go to a language model now; `ModelCalled` follows once it has replied."""
+
+    kind: ClassVar[str] = "asked"
+    recorded: ClassVar[bool] = False
+
+    model: str
+    prompt_tokens: int
+    """Of all of them, an upper estimate."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCalled(Event):
     """A language model was asked, or the cache or a recording in its place."""
 

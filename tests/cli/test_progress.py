@@ -6,7 +6,7 @@ from rich.console import Console
 
 from sqlwright.cli.terminal.console import Glyphs, Screen
 from sqlwright.cli.terminal.progress import Spinner, step_words
-from sqlwright.events import BranchesProgressed, BranchStepStarted, StepStarted
+from sqlwright.events import BranchesProgressed, BranchStepStarted, ModelAsked, StepStarted
 from sqlwright.recipes.registry import step_names
 
 
@@ -52,6 +52,18 @@ def test_what_takes_long_has_its_seconds_and_fits_the_terminal() -> None:
     assert line.__rich__().plain == "opening the database · 12…"
     line.tell("thinking")
     assert line.__rich__().plain == "thinking · 12 s"
+
+
+def test_what_a_slow_model_reads_is_told_while_it_does() -> None:
+    clock = Clock()
+    line = spinner(clock)
+    line(StepStarted("generation.direct", 0))
+    line(ModelAsked("llamacpp/m", 2_200))
+    assert line.__rich__().plain == "writing queries"
+    clock.seconds = 40
+    assert line.__rich__().plain == "writing queries · the model reads 2,200 tokens · 40 s"
+    line(StepStarted("repair.execute", 0))
+    assert line.__rich__().plain == "running the queries · 40 s"
 
 
 def test_every_step_that_ships_is_told_in_words() -> None:

@@ -296,3 +296,24 @@ def test_no_server_is_tried_out_where_no_schema_is_wanted() -> None:
     with ModelServer(told=told, answer=lambda _: "Blue.") as server, model(server) as asked:
         asked.complete([request("q")], a_run(), step="s")
         assert len(server.seen) == 1
+
+
+def test_a_recording_knows_what_was_found_out_in_between(tmp_path: Path) -> None:
+    told = {**listed(owned_by="llamacpp", meta={"n_params": 5, "n_ctx": 4_608}), **PROPS}
+    asking = [request("q"), request("r", reply_schema=HOLDING)]
+    path = tmp_path / "calls.jsonl"
+    with ModelServer(told=told, answer=lambda _: KEPT) as server:
+        for options in (LlmOptions("openai-compatible/m", server.url, record=path),
+                        LlmOptions("openai-compatible/m", replay=path)):  # fmt: skip
+            models = Models({}, options)
+            try:
+                asked = models["llm"]
+                assert isinstance(asked, LanguageModel)
+                for one in asking:
+                    ((sample,),) = asked.complete([one], a_run(), step="s")
+                    assert sample.text == KEPT  # type: ignore[union-attr]
+                assert asked.capabilities.json_schema
+                assert asked.capabilities.small
+            finally:
+                models.close()
+        assert len(server.seen) == 3

@@ -177,7 +177,7 @@ def test_what_replies_took_is_given_to_the_next() -> None:
 
 
 def test_each_step_has_a_limit_of_its_own_unless_the_recipe_names_one() -> None:
-    assert Sampling().reply_limit("retrieval.extract_keywords") == 1_024
+    assert Sampling().reply_limit("retrieval.extract_keywords") == 512
     assert Sampling().reply_limit("generation.direct") == 4_096
     assert Sampling(max_tokens=99).reply_limit("retrieval.extract_keywords") == 99
 

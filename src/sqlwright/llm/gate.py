@@ -23,7 +23,7 @@ from functools import partial, reduce
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlwright.events import ModelCalled
+from sqlwright.events import ModelAsked, ModelCalled
 from sqlwright.llm import schema_probe
 from sqlwright.llm.endpoint import (
     Call,
@@ -36,7 +36,7 @@ from sqlwright.llm.endpoint import (
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording
-from sqlwright.llm.metering import SpendingMeter, too_long, took_when_made
+from sqlwright.llm.metering import SpendingMeter, prompt_tokens, too_long, took_when_made
 from sqlwright.llm.prices import Price
 from sqlwright.llm.reply_limits import ReplyLimits
 from sqlwright.llm.sending.attempts import is_cut
@@ -195,12 +195,12 @@ class GatedModel:
         can = found or self._capabilities
         told = self._told or Told()
         holds = self._capabilities.json_schema if self._holds is None else self._holds
-        small = 0 < told.weights < FEW_WEIGHTS if "small" not in self._said else can.small
+        few = "small" not in self._said and 0 < told.weights < FEW_WEIGHTS
         return replace(
             can,
             context_tokens=told.context_tokens or can.context_tokens,
             json_schema=holds and (found is None or found.json_schema),
-            small=small,
+            small=can.small or few,
         )
 
     def context_tokens(self, run: Run) -> int:
@@ -365,6 +365,7 @@ class GatedModel:
         endpoint = line.endpoint
         rule = Rule(endpoint.capabilities.n, self.price)
         idle = 0  # batches in a row for which the budget gave nothing
+        run.events(ModelAsked(self._name, sum(prompt_tokens(part.to_send()) for part in waiting)))
         while waiting:
             if (gone := self._gone.get(run.spending)) is not None:
                 _mark(asked, waiting, gone)

@@ -48,7 +48,7 @@ MOST_REPLY_TOKENS = 4_096
 """Tokens of a reply's text for a step that isn't in `REPLY_TOKENS`."""
 REPLY_TOKENS: Mapping[str, int] = {
     "agent": 512,
-    "retrieval.extract_keywords": 1_024,
+    "retrieval.extract_keywords": 512,
     "schema_linking.filter_columns": 2_048,
     "schema_linking.entities": 2_048,
     "schema_linking.summarise_tables": 4_096,

@@ -2,9 +2,9 @@
 
 The outcome doesn't depend on how many run at once. Events of a branch wait until the branches
 before it are done and then follow in order, so that two runs leave the same trace;
-`BranchStepStarted` and `BranchesProgressed` go out at once, for displays of progress. A branch that
-fails costs its own part only, and one that is cancelled hands over what it has before the
-cancellation goes on.
+`BranchStepStarted`, `ModelAsked` and `BranchesProgressed` go out at once, for displays of
+progress. A branch that fails costs its own part only, and one that is cancelled hands over what it
+has before the cancellation goes on.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from sqlwright.events import (
     BranchStepStarted,
     Event,
     EventSink,
+    ModelAsked,
     StateReached,
     StepEnded,
     StepStarted,
@@ -88,7 +89,7 @@ class _Buffer:
         if isinstance(event, BranchesProgressed):
             self._count.reached(self._place, event.ended, event.total)
             return
-        if isinstance(event, BranchStepStarted):
+        if isinstance(event, BranchStepStarted | ModelAsked):
             self._sink(event)
             return
         if isinstance(event, StepStarted):

@@ -20,6 +20,8 @@ from sqlwright.events import (
     BranchesProgressed,
     BranchStepStarted,
     Event,
+    ModelAsked,
+    ModelCalled,
     PreparationEnded,
     PreparationStarted,
     StepStarted,
@@ -96,7 +98,8 @@ class Spinner:
     """A context in which one line says which step is at work. Also an event sink for runs.
 
     Of branches side by side it tells the step they began with and how many have ended: 'writing
-    queries · 7 of 20'. What takes long has its seconds behind it."""
+    queries · 7 of 20'. What takes long has its seconds behind it, and what a language model was
+    given to read: a slow one says nothing while it does."""
 
     def __init__(
         self,
@@ -109,6 +112,8 @@ class Spinner:
         self._began = clock()
         self._message = first
         self._branches = ""
+        self._asked = ""
+        """What a language model was given to read, while it hasn't replied."""
         self.about = ""
         """Name of whatever the steps are part of, told before them; may be empty."""
         self._status: Status | None = None
@@ -135,7 +140,10 @@ class Spinner:
 
     def __call__(self, event: Event) -> None:
         """Take an event of a run: the step that begins is shown, and how far branches are."""
-        if isinstance(event, PreparationStarted):
+        if isinstance(event, ModelAsked | ModelCalled):
+            waits = isinstance(event, ModelAsked)
+            self._asked = f"the model reads {event.prompt_tokens:,} tokens" if waits else ""
+        elif isinstance(event, PreparationStarted):
             self.tell(f"preparing {_file_name(event.database)}")
         elif isinstance(event, PreparationEnded):
             self.tell("opening the database")
@@ -151,13 +159,13 @@ class Spinner:
 
     def tell(self, message: str) -> None:
         """Show another message."""
-        self._message, self._branches = message, ""
+        self._message, self._branches, self._asked = message, "", ""
 
     def __rich__(self) -> Text:
         """The line as it is now."""
         seconds = self._clock() - self._began
         parts = [self.about, self._message, self._branches]
-        parts += [f"{seconds:.0f} s"] if seconds >= PATIENCE else []
+        parts += [self._asked, f"{seconds:.0f} s"] if seconds >= PATIENCE else []
         return Text(self._fitted(f" {self._screen.glyphs.dot} ".join(filter(None, parts))))
 
     def stop(self) -> None:

@@ -53,7 +53,8 @@ class Recorder:
         self.path = path
         self._lock = threading.Lock()
         known = read_recording(path) if _has_content(path) else Recording({}, {})
-        self._models = set(known.models)
+        self._held = {name: can.json_schema for name, can in known.models.items()}
+        """Whether each model that is on record holds replies to a schema; found out in between."""
         if not _has_content(path):
             self._append({"format": FORMAT, "version": VERSION})
 
@@ -73,9 +74,9 @@ class Recorder:
             if not isinstance(sample, Missing) or sample.kind in KEPT
         ]
         with self._lock:
-            if model not in self._models:
+            if self._held.get(model) is not capabilities.json_schema:
                 self._append({"model": model, "capabilities": asdict(capabilities)})
-                self._models.add(model)
+                self._held[model] = capabilities.json_schema
             form = {"step": step, **call_form(call, model)}
             line = {"key": recorded_key(call, model), "request": form, "replies": kept}
             self._append(_masked(line))
