@@ -83,7 +83,7 @@ class Connection(Generic[E_co]):
             return self._endpoint
 
     def told(self, run: Run) -> Told | None:
-        """What the server tells of the model; None where it didn't answer this time. Raises
+        """The model as its server tells of it; None where it didn't answer this time. Raises
         EndpointError where nobody is there."""
         if self._told is None:
             return Told()

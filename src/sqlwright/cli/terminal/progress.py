@@ -113,7 +113,7 @@ class Spinner:
         self._message = first
         self._branches = ""
         self._asked = ""
-        """What a language model was given to read, while it hasn't replied."""
+        """The words on what a language model reads, while it hasn't replied."""
         self.about = ""
         """Name of whatever the steps are part of, told before them; may be empty."""
         self._status: Status | None = None

@@ -54,7 +54,7 @@ class Recorder:
         self._lock = threading.Lock()
         known = read_recording(path) if _has_content(path) else Recording({}, {})
         self._held = {name: can.json_schema for name, can in known.models.items()}
-        """Whether each model that is on record holds replies to a schema; found out in between."""
+        """For each model on record, True if it holds replies to a schema; found out in between."""
         if not _has_content(path):
             self._append({"format": FORMAT, "version": VERSION})
 

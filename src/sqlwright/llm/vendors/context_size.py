@@ -29,12 +29,13 @@ LEAST = 4_096
 isn't."""
 
 MOST_WEIGHTS = 10**14
+"""Weights of a model at most; no model has as many."""
 
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
 
 
 async def told_of(service: Service) -> Told:
-    """What the model's server tells of it. Raises EndpointError where there is no answer."""
+    """The model as its server tells of it. Raises EndpointError where there is no answer."""
     if service.provider.in_process:
         return Told(context_tokens(folder_of(service.model)))
     asking = _ASKED.get(service.provider.name)
