@@ -240,7 +240,8 @@ def _by_field(first: Usage, second: Usage, of: Callable[[float, float], float]) 
     made: dict[str, Any] = {}
     for name in _NAMES:
         one, two = getattr(first, name), getattr(second, name)
-        made[name] = None if one is None or two is None else of(one, two)
+        # Rounded, so that a sum doesn't depend on the order in which branches end.
+        made[name] = None if one is None or two is None else round(of(one, two), 12)
     return Usage(**made)
 
 
