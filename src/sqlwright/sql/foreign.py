@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from sqlwright.sql.dialects import Dialect
 from sqlwright.sql.pieces import pieces
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 FOREIGN = ("mysql", "tsql", "sqlite", "postgres", "duckdb")
 """Dialects that a query may be written in by who doesn't know the database's, as the parser names
@@ -21,8 +18,6 @@ _FORMATS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%
 
 def in_own_words(tree: exp.Expr, own: Dialect, reader: Dialect) -> exp.Expr:
     """A tree that was read in one dialect with what its functions are in another one."""
-    from sqlglot import exp
-
     if reader is not own:
         # Who names no place for NULL has none in mind: it stays where the engine puts it.
         for node in tree.find_all(exp.Ordered):
@@ -34,8 +29,6 @@ def in_own_words(tree: exp.Expr, own: Dialect, reader: Dialect) -> exp.Expr:
 def keeps_all(tree: exp.Expr, text: str, reader: Dialect) -> bool:
     """True if a tree has all that a text says: the library leaves out an argument that a dialect's
     function doesn't have, and takes a format for the day that is to be formatted."""
-    from sqlglot import exp
-
     formatted = (node.this for node in tree.find_all(exp.TimeToStr))
     if any(isinstance(one, exp.Literal) and "%" in one.name for one in formatted):
         return False
@@ -44,8 +37,6 @@ def keeps_all(tree: exp.Expr, text: str, reader: Dialect) -> bool:
 
 
 def _written(node: exp.Expr, in_sqlite: bool) -> exp.Expr:
-    from sqlglot import exp
-
     if isinstance(node, exp.Anonymous) and not node.expressions:
         name = node.name.lower()
         if name in _NOW | _TODAY:
@@ -67,8 +58,6 @@ def _written(node: exp.Expr, in_sqlite: bool) -> exp.Expr:
 
 def _moved(node: exp.Expr) -> exp.Expr:
     """Today, so many days or months before or after, as SQLite says it; others as they are."""
-    from sqlglot import exp
-
     back = isinstance(node, (exp.Sub, exp.DateSub))
     if not isinstance(node, (exp.Add, exp.Sub, exp.DateAdd, exp.DateSub)):
         return node

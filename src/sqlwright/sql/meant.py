@@ -8,9 +8,11 @@ another dialect says it, the parser knows. A name is given a meaning only if the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from sqlglot import exp
 
 from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
 from sqlwright.sql.dialects import Dialect, dialect_named, dialect_of, written_name
@@ -19,14 +21,14 @@ from sqlwright.sql.names import Names, Source, is_star, stored_table
 from sqlwright.sql.pieces import Piece, pieces
 from sqlwright.sql.tree import node_text, query_tree
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 Likened = Callable[[str], str]
 """Gives what a name has in common with others that may be meant by it, as its plural has."""
 
 _Step = tuple[ForeignKey, str, bool]
 """A key, the table it leads to, and True if that table refers to the one before."""
+
+_Way = tuple[Source, tuple[_Step, ...]]
+"""The keys from a source to a table."""
 
 _MENDS = 20
 """Most names of one query that are given a meaning; chosen."""
@@ -79,8 +81,9 @@ def _readings(
     own = dialect_of(schema)
     seen = {sql}
     for reader in dialects:
-        quoted, names = with_quotes(sql, schema, reader)
-        for text, marked in ((quoted, names), (sql, ())) if names else ((sql, ()),):
+        for text, marked in dict.fromkeys(
+            with_quotes(sql, schema, reader, reserved=reserved) for reserved in (False, True)
+        ):
             tree = query_tree(text, reader.name)
             if tree is None or not keeps_all(tree, text, reader):
                 continue
@@ -97,9 +100,12 @@ def _readings(
                 yield Reading(written, tuple(dict.fromkeys(told)))
 
 
-def with_quotes(sql: str, schema: Schema, reader: Dialect) -> tuple[str, tuple[str, ...]]:
+def with_quotes(
+    sql: str, schema: Schema, reader: Dialect, *, reserved: bool
+) -> tuple[str, tuple[str, ...]]:
     """The query with the schema's names that need quotes in those of a dialect, and these names:
-    names of several words or with other marks, and reserved words where only a name can stand."""
+    those of several words or with other marks, and with `reserved` single words where only a name
+    can stand."""
     tables = {name for table in schema.tables for name in (table.own_name, table.name)}
     named = tables | {column.name for table in schema.tables for column in table.columns}
     folded = {name: _fold(name, reader) for name in named if not name.isdigit()}
@@ -115,7 +121,8 @@ def with_quotes(sql: str, schema: Schema, reader: Dialect) -> tuple[str, tuple[s
         count = len(shapes.get(name, ()))
         before = texts[at - 1] if at else ""
         after = texts[at + count] if at + count < len(texts) else ""
-        if not name or (count == 1 and (before not in _BEFORE_NAMES or after == "(")):
+        is_name = count > 1 or (reserved and before in _BEFORE_NAMES and after != "(")
+        if not name or not is_name:
             at += 1
             continue
         last = written[at + count - 1]
@@ -136,8 +143,6 @@ def _fold(name: str, dialect: Dialect) -> str:
 
 def _folded(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
     """A copy whose names without quotes are as the engine looks for them."""
-    from sqlglot import exp
-
     copy = tree.copy()
     for node in copy.find_all(exp.Identifier) if dialect.case != "blind" else ():
         if not node.args.get("quoted"):
@@ -147,8 +152,6 @@ def _folded(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
 
 def _names_at(select: exp.Select, schema: Schema) -> Names:
     """The names that can be used in a SELECT of a tree."""
-    from sqlglot import exp
-
     around: list[tuple[exp.Query, bool]] = []
     node: exp.Expr = select
     is_source = False
@@ -188,8 +191,6 @@ def _known(node: exp.Column, names: Names) -> tuple[bool, Source | None]:
 
 def _columns(tree: exp.Expr, schema: Schema) -> Iterator[tuple[exp.Column, exp.Select, Names]]:
     """The columns of a tree, each with its SELECT and the names that can be used there."""
-    from sqlglot import exp
-
     known: dict[int, Names] = {}
     for node in list(tree.find_all(exp.Column, bfs=False)):
         select = node.parent_select
@@ -206,8 +207,6 @@ def _unknown_columns(
 
 
 def _unknown_tables(tree: exp.Expr, schema: Schema) -> Iterator[exp.Table]:
-    from sqlglot import exp
-
     key = Names(schema).key
     given = {key(one.alias) for one in tree.find_all(exp.CTE)}
     for node in tree.find_all(exp.Table, bfs=False):
@@ -235,9 +234,12 @@ class Meaning:
             table = next(_unknown_tables(self.tree, self.schema), None)
             unknown = next(_unknown_columns(self.tree, self.schema), None)
             if table is None and unknown is None:
-                return True
+                # A comparison of a column with itself is no meaning.
+                compared = self.tree.find_all(exp.EQ, exp.NEQ, exp.LT, exp.GT, exp.LTE, exp.GTE)
+                sides = ((node_text(one.this), node_text(one.expression)) for one in compared)
+                return not any(one.lower() == other.lower() for one, other in sides)
             if table is not None:
-                done = self._same_table(table) or self._other_table(table, is_there=False)
+                done = self._same_table(table) or bool(self._other_table(table))
             elif unknown is not None:
                 done = self._column(*unknown)
             if not done:
@@ -252,33 +254,40 @@ class Meaning:
             self._read(node, same[0])
         return len(same) == 1
 
-    def _other_table(self, node: exp.Table, *, is_there: bool) -> bool:
+    def _other_table(self, node: exp.Table) -> bool | None:
         """Reads the only table that has all the columns which are named in place of the only one
-        that is read, if the question doesn't name that; in place of one that isn't there, if the
-        question names the new one."""
-        from sqlglot import exp
-
+        that is read: if that isn't there and the question names the new one, or if the question
+        doesn't name the old one and its rows aren't counted or shown whole. False where either may
+        be meant, None where it is the old one."""
         select, key = node.parent_select, Names(self.schema).key
         if not isinstance(select, exp.Select) or not isinstance(node.parent, exp.From):
-            return False
+            return None
         if select.args.get("joins") or len(list(self.tree.find_all(exp.Select))) > 1:
-            return False
-        used = list(select.find_all(exp.Column))
+            return None
         shown = {key(one.alias) for one in select.expressions if isinstance(one, exp.Alias)}
-        wanted = {key(one.name): one.name for one in used if key(one.name) not in shown}
+        columns = {key(ref.column) for ref in self.schema.columns}
+        used = [
+            one
+            for one in select.find_all(exp.Column)
+            if key(one.name) not in shown
+            and (key(one.name) in columns or not one.this.args.get("quoted"))
+        ]
         own = stored_table(self.schema, node)
         fitting = [
             table
             for table in self.schema.tables
-            if table is not own and wanted.keys() <= {key(column.name) for column in table.columns}
+            if table is not own
+            and {key(one.name) for one in used} <= {key(column.name) for column in table.columns}
         ]
-        # Where rows are counted or shown whole, the table that was named is meant.
-        whole = any(one.find(exp.Star) for one in select.expressions)
-        if len(fitting) != 1 or not wanted or (is_there and (whole or self._names(node.name, any))):
+        if not fitting or not used:
+            return None
+        named, whole = self._named(node.name, fitting[0].own_name), select.find(exp.Star)
+        if own is not None and named and whole:
+            return None
+        meant = not named and not whole if own else self._named(fitting[0].own_name)
+        if len(fitting) > 1 or not meant:
             return False
-        if not (is_there or self._names(fitting[0].own_name, all)):
-            return False
-        held = ", ".join(dict.fromkeys(wanted.values()))
+        held = ", ".join(dict.fromkeys(one.name for one in used))
         self.told.append(f"{fitting[0].name} has {held} and was read in place of {node.name}")
         for one in used:
             one.set("table", None)
@@ -286,15 +295,17 @@ class Meaning:
         self._read(node, fitting[0])
         return True
 
-    def _names(self, table: str, each: Callable[[Iterator[bool]], bool]) -> bool:
-        """True if the question has any of the words of a table's name, or all of them."""
-        said = {self.like(word) for word in re.findall(r"[^\W_]+", self.asked)}
-        return each(self.like(word) in said for word in re.findall(r"[^\W_]+", table))
+    def _named(self, table: str, other: str = "") -> bool:
+        """True if the question has all words of a table's name; with another table's name, any of
+        those that only the first has."""
+        said, words, others = (
+            {self.like(word) for word in re.findall(r"[^\W_]+", text)}
+            for text in (self.asked, table, other)
+        )
+        return bool((words - others or words) & said) if other else words <= said
 
     def _read(self, node: exp.Table, table: Table) -> None:
         """Makes a node of FROM a stored table."""
-        from sqlglot import exp
-
         for one in self.tree.find_all(exp.Column) if not node.alias else ():
             if one.table and one.table.lower() == node.name.lower():
                 one.set("table", self._name(table.own_name))
@@ -302,52 +313,76 @@ class Meaning:
         node.set("db", self._name(table.namespace) if table.namespace else None)
 
     def _name(self, name: str) -> exp.Identifier:
-        from sqlglot import exp
-
         quoted = written_name(dialect_of(self.schema), name) != name
         return exp.to_identifier(name, quoted=quoted)
 
     def _column(self, node: exp.Column, select: exp.Select, names: Names) -> bool:
-        """Gives a column its only meaning: a column of a source that is there, of the table that
-        should be read or of one that keys join; or a text in double quotes."""
-        from sqlglot import exp
-
+        """Gives a column its only meaning: a column of the table it names, of another source that
+        is there, of the table that should be read or of one that keys join; or a text in double
+        quotes."""
         stored = [one for one in names.sources if one.table is not None]
-        called = [one for one in stored if names.key(one.alias) == names.key(node.table)]
-        near = called or [
-            one for one in stored if node.table and self._alike(one.node.name, node.table)
-        ]
-        for sources, exact in ((near, True), (near, False), (stored, True), (stored, False)):
-            found = [
-                (source, column.name)
-                for source in sources
-                for column in (source.table.columns if source.table else ())
-                if names.key(column.name) == names.key(node.name)
-                or (not exact and self._alike(column.name, node.name))
-            ]
-            if found:
+        own = [one for one in stored if names.key(one.alias) == names.key(node.table)]
+        apart = self._apart(node, names, stored)
+        if node.table and not own:
+            near = [one for one in stored if self._alike(one.node.name, node.table)]
+            if found := self._held(near, node, names):
                 return self._say(node, found, names)
+            # A table that isn't read is meant: by its name, or by a name that nothing has.
+            key, there = names.key(node.name), {one.table.name for one in stored if one.table}
+            apart_from = [one for one in self.schema.columns if names.key(one.column) == key]
+            elsewhere = [one for one in apart_from if one.table not in there]
+            named = [one for one in elsewhere if self._alike(one.table, node.table)]
+            if named or elsewhere:
+                if not named and self._held(stored, node, names):
+                    return False
+                ways = {ref: apart[ref] for ref in apart if ref in (named or elsewhere)}
+                return self._join(node, select, names, ways)
+        found = self._held(stored, node, names, exact=True)
+        # One key away there is another table that may be meant.
+        close = [ref for ref, ways in apart.items() if len(ways[0][1]) == 1] if found else [*apart]
+        found = found or self._held(own, node, names) or self._held(stored, node, names)
+        if found:
+            return self._say(node, found, names, close)
         start = stored[0].node if len(names.sources) == len(stored) == 1 else None
-        return (
-            (isinstance(start, exp.Table) and self._other_table(start, is_there=True))
-            or self._join(node, select, names, stored)
-            or self._text(node)
-        )
+        other = self._other_table(start) if isinstance(start, exp.Table) else None
+        if other is not None:
+            return other
+        return self._join(node, select, names, apart) or self._text(node)
+
+    def _held(
+        self, sources: Sequence[Source], node: exp.Column, names: Names, *, exact: bool = False
+    ) -> list[tuple[Source, ColumnRef]]:
+        """The columns of sources that a column's name may stand for, those of just that name
+        alone if there are any."""
+        every = [
+            (source, ColumnRef(source.table.name, column.name))
+            for source in sources
+            for column in (source.table.columns if source.table else ())
+            if source.table and self._alike(column.name, node.name)
+        ]
+        same = [one for one in every if names.key(one[1].column) == names.key(node.name)]
+        return same if same or exact else every
 
     def _alike(self, one: str, other: str) -> bool:
         return self.like(one) == self.like(other)
 
-    def _say(self, node: exp.Column, found: Sequence[tuple[Source, str]], names: Names) -> bool:
-        """Names a column that sources have: one of them, or those that keys say are equal."""
-        refs = [ColumnRef(source.table.name, name) for source, name in found if source.table]
-        if not self._equal(refs):
+    def _say(
+        self,
+        node: exp.Column,
+        found: Sequence[tuple[Source, ColumnRef]],
+        names: Names,
+        others: Sequence[ColumnRef] = (),
+    ) -> bool:
+        """Names a column that sources have: one of them, or those that keys say are equal; `others`
+        may be meant as well."""
+        source, ref = found[0]
+        if not self._equal([*(one for _, one in found), *others]):
             return False
-        source, name = found[0]
         before = node_text(node)
-        node.set("this", self._name(name))
+        node.set("this", self._name(ref.column))
         if node.table or len(names.sources) > 1:
             node.set("table", self._name(source.alias))
-        self.told.append(f"{before} was read as {node_text(node)}, a column of {refs[0].table}")
+        self.told.append(f"{before} was read as {node_text(node)}, a column of {ref.table}")
         return True
 
     def _equal(self, refs: Sequence[ColumnRef]) -> bool:
@@ -355,31 +390,37 @@ class Meaning:
         pairs = self.schema.key_pairs
         return all((refs[0], one) in pairs or (one, refs[0]) in pairs for one in refs[1:])
 
-    def _join(
-        self, node: exp.Column, select: exp.Select, names: Names, stored: Sequence[Source]
-    ) -> bool:
-        """Joins the only table that has a column, along the only shortest way over keys."""
+    def _apart(
+        self, node: exp.Column, names: Names, stored: Sequence[Source]
+    ) -> dict[ColumnRef, list[_Way]]:
+        """The columns of a name in tables that aren't read, with the shortest ways to them over
+        keys, the nearest first."""
         taken = {one.table.name for one in stored if one.table}
-        owners = [
-            ColumnRef(table.name, column.name)
+        ways = {
+            ColumnRef(table.name, column.name): self._ways(stored, taken, table.name)
             for table in self.schema.tables
             for column in table.columns
             if table.name not in taken and names.key(column.name) == names.key(node.name)
-        ]
-        aliases = {names.key(one.alias) for one in names.sources}
-        if names.key(node.table) not in aliases:
-            owners = [
-                one for one in owners if node.table and self._alike(one.table, node.table)
-            ] or owners
-        ways = {one: self._ways(stored, taken, one.table) for one in owners}
-        reached = sorted((one for one in owners if ways[one]), key=lambda one: len(ways[one][0][1]))
-        if not reached or not self._equal(reached) or len(ways[reached[0]]) > 1:
+        }
+        reached = [ref for ref, found in ways.items() if found]
+        return {ref: ways[ref] for ref in sorted(reached, key=lambda ref: len(ways[ref][0][1]))}
+
+    def _join(
+        self,
+        node: exp.Column,
+        select: exp.Select,
+        names: Names,
+        apart: Mapping[ColumnRef, list[_Way]],
+    ) -> bool:
+        """Joins the only table that has a column, along the only shortest way over keys."""
+        reached = list(apart)
+        if not reached or not self._equal(reached) or len(apart[reached[0]]) > 1:
             return False
-        start, keys = ways[reached[0]][0]
+        start, keys = apart[reached[0]][0]
         tables = [table for _, table, _ in keys]
-        if {names.key(table) for table in tables} & aliases:
+        if {*map(names.key, tables)} & {names.key(one.alias) for one in names.sources}:
             return False
-        if any(down for *_, down in keys) and self._counts(select, names):
+        if self._counts(select, names, [down for *_, down in keys]):
             return False
         self._qualify(select, names)
         near = start.alias
@@ -391,13 +432,11 @@ class Meaning:
         self.told.append(f"{node.name} is a column of {tables[-1]}, joined by {by}")
         return True
 
-    def _ways(
-        self, starts: Sequence[Source], taken: Collection[str], goal: str
-    ) -> list[tuple[Source, tuple[_Step, ...]]]:
+    def _ways(self, starts: Sequence[Source], taken: Collection[str], goal: str) -> list[_Way]:
         """All shortest ways over keys from sources to a table. Once a way has gone from a row to
         the one it refers to, it doesn't go on to others that refer to that: what they are joined by
         would say nothing of the two."""
-        ways: list[tuple[Source, tuple[_Step, ...]]] = [(one, ()) for one in starts]
+        ways: list[_Way] = [(one, ()) for one in starts]
         for _ in range(_STEPS):
             longer = {}
             for start, steps in ways:
@@ -419,16 +458,14 @@ class Meaning:
                 return there
         return []
 
-    def _counts(self, select: exp.Select, names: Names) -> bool:
-        """True if a SELECT counts, adds up or averages what it has so far: rows that a join repeats
-        would change that."""
-        from sqlglot import exp
-
+    def _counts(self, select: exp.Select, names: Names, downs: Sequence[bool]) -> bool:
+        """True if a SELECT counts, adds up or averages rows that a join repeats: what it has so
+        far where a key leads to many, what is new where the last one leads to one."""
         for call in select.find_all(exp.Count, exp.Sum, exp.Avg):
-            columns = list(call.find_all(exp.Column))
-            if call.find(exp.Distinct) is None and (
-                not columns or any(_known(one, names)[0] for one in columns)
-            ):
+            columns = [_known(one, names)[0] for one in call.find_all(exp.Column)]
+            before = not columns or any(columns)
+            repeats = any(downs) if before else not (downs[-1] or isinstance(call, exp.Count))
+            if repeats and call.find(exp.Distinct) is None:
                 return True
         return False
 
@@ -436,8 +473,6 @@ class Meaning:
         self, select: exp.Select, key: ForeignKey, near: str, table: str, *, down: bool
     ) -> str:
         """Joins a table by a key; the name it goes by."""
-        from sqlglot import exp
-
         stored = self.schema.table(table)
         own = stored.own_name if stored else table
         space = self._name(stored.namespace) if stored and stored.namespace else None
@@ -455,8 +490,6 @@ class Meaning:
 
     def _qualify(self, select: exp.Select, names: Names) -> None:
         """Gives the columns and the star of a SELECT the names of their sources."""
-        from sqlglot import exp
-
         own = {id(one.node) for one in names.sources}
         for node, within, there in _columns(self.tree, self.schema):
             source = _known(node, there)[1]
@@ -478,8 +511,6 @@ class Meaning:
 
     def _text(self, node: exp.Column) -> bool:
         """Makes a text of a name in double quotes that a column is compared with."""
-        from sqlglot import exp
-
         compared = isinstance(node.parent, (exp.Binary, exp.In)) and node.arg_key != "this"
         quoted = not node.table and node.this.args.get("quoted")
         like = {self.like(ref.column) for ref in self.schema.columns}

@@ -9,7 +9,6 @@ from itertools import islice
 from sqlwright.candidates import execute, grounded, same_result, valid
 from sqlwright.english.words import singular, split_name
 from sqlwright.protocols import Context
-from sqlwright.sql.meant import foreign_readings, own_readings
 from sqlwright.types import Candidate, Note, State
 
 SOURCE = "repair.by_schema"
@@ -29,6 +28,8 @@ def mended(candidate: Candidate, state: State, context: Context) -> Candidate:
 
 
 def _mended(candidate: Candidate, state: State, context: Context) -> Candidate:
+    from sqlwright.sql.meant import foreign_readings, own_readings
+
     workspace = context.workspace
     known = dict.fromkeys((*state.values, *candidate.values))
     asked = f"{state.question.text} {state.goal}"

@@ -17,7 +17,6 @@ from sqlwright.prompts.sampling import ask
 from sqlwright.prompts.schema import render_result, render_sql
 from sqlwright.prompts.templates import plain_text, schema_text
 from sqlwright.protocols import Context
-from sqlwright.sql.meant import holders
 from sqlwright.steps.repair.by_schema import mended
 from sqlwright.steps.repair.faults import Fault, FaultRule, query_key, seen
 from sqlwright.steps.task import QueryStep
@@ -174,6 +173,8 @@ class Mending(QueryStep):
 
     def _owners(self, candidate: Candidate, context: Context) -> list[Text]:
         """The tables of columns that its query looks for elsewhere, as a model is told."""
+        from sqlwright.sql.meant import holders
+
         result, schema = candidate.result, context.workspace.schema
         if not self.by_schema or result is None or result.ok:
             return []
