@@ -24,11 +24,8 @@ from sqlwright.sql.tree import node_text, query_tree
 Likened = Callable[[str], str]
 """Gives what a name has in common with others that may be meant by it, as its plural has."""
 
-_Step = tuple[ForeignKey, str, bool]
-"""A key, the table it leads to, and True if that table refers to the one before."""
-
-_Way = tuple[Source, tuple[_Step, ...]]
-"""The keys from a source to a table."""
+_Way = tuple[Source, tuple[tuple[ForeignKey, str, bool], ...]]
+"""A source, then each key, the table that it leads to, and True if that one refers to the last."""
 
 _MENDS = 20
 """Most names of one query that are given a meaning; chosen."""
@@ -41,6 +38,10 @@ _BEFORE_NAMES = frozenset(
 """Words and marks after which a word that the engine reserves can only be a name."""
 
 
+_NOTHING = (None, exp.true())
+"""Conditions of joins that join every row with every other."""
+
+
 class Reading(NamedTuple):
     """A query that a failed one can mean, and what is changed in it, in words."""
 
@@ -48,56 +49,43 @@ class Reading(NamedTuple):
     changes: tuple[str, ...]
 
 
-def own_readings(sql: str, schema: Schema, like: Likened, asked: str) -> Iterator[Reading]:
-    """The meanings of a query in the database's own dialect: with its names in quotes, and as it
-    is."""
-    return _readings(sql, schema, (dialect_of(schema),), like, asked)
-
-
-def foreign_readings(sql: str, schema: Schema, like: Likened, asked: str) -> Iterator[Reading]:
-    """The meanings of a query that was written for another engine, in the database's dialect."""
-    own = dialect_of(schema).parser
-    others = tuple(dialect_named(name) for name in FOREIGN if dialect_named(name).parser != own)
-    return _readings(sql, schema, others, like, asked)
-
-
-def holders(sql: str, schema: Schema) -> list[tuple[str, tuple[str, ...]]]:
-    """The columns that a query names where they aren't known, each with the tables that have it."""
-    tree = query_tree(sql, schema.dialect)
-    found: dict[str, tuple[str, ...]] = {}
-    if tree is None:
-        return []
-    for node, _, names in _unknown_columns(_folded(tree, dialect_of(schema)), schema):
-        key = names.key(node.name)
-        tables = [t.name for t in schema.tables if key in {names.key(c.name) for c in t.columns}]
-        if tables:
-            found.setdefault(node.name, tuple(tables))
-    return list(found.items())
-
-
-def _readings(
-    sql: str, schema: Schema, dialects: Sequence[Dialect], like: Likened, asked: str
+def readings(
+    sql: str, schema: Schema, like: Likened, asked: str, *, foreign: bool = False
 ) -> Iterator[Reading]:
+    """The meanings of a query in the database's own dialect or, with `foreign`, of one that was
+    written for another engine, in the database's."""
     own = dialect_of(schema)
+    others = (dialect_named(name) for name in FOREIGN)
     seen = {sql}
-    for reader in dialects:
-        for text, marked in dict.fromkeys(
-            with_quotes(sql, schema, reader, reserved=reserved) for reserved in (False, True)
-        ):
+    for reader in [one for one in others if one.parser != own.parser] if foreign else [own]:
+        quoted = (with_quotes(sql, schema, reader, reserved=one) for one in (False, True))
+        for text, marked in dict.fromkeys(quoted):
             tree = query_tree(text, reader.name)
             if tree is None or not keeps_all(tree, text, reader):
                 continue
             told = [f"{name} is a name and was put in quotes" for name in marked]
-            meaning = Meaning(_folded(tree, reader), schema, like, asked, told)
+            meaning = Meaning(_folded(tree, own), schema, like, asked, told)
             if not meaning.found():
                 continue
             written = node_text(in_own_words(meaning.tree, own, reader), own.name)
-            if reader is not own:
-                told.append(f"it was written for {reader.title} and was put into {own.title}'s SQL")
+            if foreign or not told:
+                told.append(f"it was put into {own.title}'s SQL")
             if written and written not in seen:
                 seen.add(written)
-                told = told or [f"it was put into {own.title}'s SQL"]
                 yield Reading(written, tuple(dict.fromkeys(told)))
+
+
+def holders(sql: str, schema: Schema) -> dict[str, tuple[str, ...]]:
+    """The columns that a query names where they aren't known, each with the tables that have it."""
+    tree = query_tree(sql, schema.dialect)
+    if tree is None:
+        return {}
+    unknown = _unknown_columns(_folded(tree, dialect_of(schema)), schema)
+    found = {
+        node.name: tuple(ref.table for ref in schema.columns if _same(ref.column, node.name))
+        for node, *_ in unknown
+    }
+    return {name: tables for name, tables in found.items() if tables}
 
 
 def with_quotes(
@@ -106,11 +94,14 @@ def with_quotes(
     """The query with the schema's names that need quotes in those of a dialect, and these names:
     those of several words or with other marks, and with `reserved` single words where only a name
     can stand."""
-    tables = {name for table in schema.tables for name in (table.own_name, table.name)}
-    named = tables | {column.name for table in schema.tables for column in table.columns}
+    named = {name for table in schema.tables for name in (table.own_name, table.name)}
+    named.update(ref.column for ref in schema.columns)
     folded = {name: _fold(name, reader) for name in named if not name.isdigit()}
-    needing = [name for name, plain in folded.items() if written_name(reader, plain) != plain]
-    shapes = {n: [p.text.casefold() for p in _solid(n, reader.name)] for n in needing}
+    shapes = {
+        name: [piece.text.casefold() for piece in _solid(name, reader.name)]
+        for name, plain in folded.items()
+        if written_name(reader, plain) != plain
+    }
     written = _solid(sql, reader.name)
     texts = [piece.text.casefold() for piece in written]
     edits: list[tuple[int, int, str]] = []
@@ -118,16 +109,12 @@ def with_quotes(
     while at < len(written):
         fitting = [n for n, shape in shapes.items() if shape and texts[at:][: len(shape)] == shape]
         name = max(fitting, key=len, default="")
-        count = len(shapes.get(name, ()))
-        before = texts[at - 1] if at else ""
-        after = texts[at + count] if at + count < len(texts) else ""
-        is_name = count > 1 or (reserved and before in _BEFORE_NAMES and after != "(")
-        if not name or not is_name:
-            at += 1
-            continue
-        last = written[at + count - 1]
-        edits.append((written[at].start, last.start + len(last.text), name))
-        at += count
+        end = at + len(shapes.get(name, ()))
+        alone = reserved and at > 0 and texts[at - 1] in _BEFORE_NAMES
+        alone = alone and texts[end : end + 1] != ["("]
+        if name and (end > at + 1 or alone):
+            edits.append((written[at].start, written[end - 1].start + len(texts[end - 1]), name))
+        at = max(end, at + 1)
     for start, end, name in reversed(edits):
         sql = sql[:start] + reader.quoted(name) + sql[end:]
     return sql, tuple(dict.fromkeys(name for _, _, name in edits))
@@ -148,6 +135,10 @@ def _folded(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
         if not node.args.get("quoted"):
             node.set("this", _fold(node.name, dialect))
     return copy
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold() == other.casefold()
 
 
 def _names_at(select: exp.Select, schema: Schema) -> Names:
@@ -185,8 +176,9 @@ def _known(node: exp.Column, names: Names) -> tuple[bool, Source | None]:
         if not alias and name in at.shown:
             return True, None
         at = at.outer
+    # To SQLite a name in double quotes that names nothing is a text; here, if no table has it.
     quoted = names.schema.dialect == "sqlite" and not alias and node.this.args.get("quoted")
-    return bool(quoted), None
+    return bool(quoted) and not any(one.column(node.name) for one in names.schema.tables), None
 
 
 def _columns(tree: exp.Expr, schema: Schema) -> Iterator[tuple[exp.Column, exp.Select, Names]]:
@@ -259,25 +251,25 @@ class Meaning:
         that is read: if that isn't there and the question names the new one, or if the question
         doesn't name the old one and its rows aren't counted or shown whole. False where either may
         be meant, None where it is the old one."""
-        select, key = node.parent_select, Names(self.schema).key
-        if not isinstance(select, exp.Select) or not isinstance(node.parent, exp.From):
-            return None
-        if select.args.get("joins") or len(list(self.tree.find_all(exp.Select))) > 1:
+        select, key = node.parent_select, str.casefold
+        alone = isinstance(node.parent, exp.From) and len(list(self.tree.find_all(exp.Select))) == 1
+        if select is None or not alone or select.args.get("joins"):
             return None
         shown = {key(one.alias) for one in select.expressions if isinstance(one, exp.Alias)}
-        columns = {key(ref.column) for ref in self.schema.columns}
-        used = [
-            one
+        held = {
+            table.name: {key(one.name) for one in table.columns} for table in self.schema.tables
+        }
+        stored = set().union(*held.values())
+        used = {
+            key(one.name): one
             for one in select.find_all(exp.Column)
-            if key(one.name) not in shown
-            and (key(one.name) in columns or not one.this.args.get("quoted"))
-        ]
+            if key(one.name) in stored or not one.this.args.get("quoted")
+        }
         own = stored_table(self.schema, node)
         fitting = [
             table
             for table in self.schema.tables
-            if table is not own
-            and {key(one.name) for one in used} <= {key(column.name) for column in table.columns}
+            if table is not own and used.keys() - shown <= held[table.name]
         ]
         if not fitting or not used:
             return None
@@ -285,11 +277,19 @@ class Meaning:
         if own is not None and named and whole:
             return None
         meant = not named and not whole if own else self._named(fitting[0].own_name)
+        if own is not None:
+            mine, new = (
+                {key(ref.column): ref for ref in self.schema.columns if ref.table == table.name}
+                for table in (own, fitting[0])
+            )
+            # Columns that both have hold the same only where keys say so.
+            both = mine.keys() & used.keys() - shown
+            meant = meant and all(self._equal([mine[one], new[one]]) for one in both)
         if len(fitting) > 1 or not meant:
             return False
-        held = ", ".join(dict.fromkeys(one.name for one in used))
-        self.told.append(f"{fitting[0].name} has {held} and was read in place of {node.name}")
-        for one in used:
+        columns = ", ".join(used[one].name for one in used if one not in shown)
+        self.told.append(f"{fitting[0].name} has {columns} and was read in place of {node.name}")
+        for one in select.find_all(exp.Column):
             one.set("table", None)
         node.set("alias", None)
         self._read(node, fitting[0])
@@ -304,8 +304,9 @@ class Meaning:
         )
         return bool((words - others or words) & said) if other else words <= said
 
-    def _read(self, node: exp.Table, table: Table) -> None:
+    def _read(self, node: exp.Table, table: Table | None) -> None:
         """Makes a node of FROM a stored table."""
+        assert table is not None
         for one in self.tree.find_all(exp.Column) if not node.alias else ():
             if one.table and one.table.lower() == node.name.lower():
                 one.set("table", self._name(table.own_name))
@@ -322,25 +323,20 @@ class Meaning:
         quotes."""
         stored = [one for one in names.sources if one.table is not None]
         own = [one for one in stored if names.key(one.alias) == names.key(node.table)]
-        apart = self._apart(node, names, stored)
+        apart = self._apart(node, stored)
         if node.table and not own:
             near = [one for one in stored if self._alike(one.node.name, node.table)]
-            if found := self._held(near, node, names):
+            if found := self._held(near, node):
                 return self._say(node, found, names)
             # A table that isn't read is meant: by its name, or by a name that nothing has.
-            key, there = names.key(node.name), {one.table.name for one in stored if one.table}
-            apart_from = [one for one in self.schema.columns if names.key(one.column) == key]
-            elsewhere = [one for one in apart_from if one.table not in there]
-            named = [one for one in elsewhere if self._alike(one.table, node.table)]
-            if named or elsewhere:
-                if not named and self._held(stored, node, names):
-                    return False
-                ways = {ref: apart[ref] for ref in apart if ref in (named or elsewhere)}
-                return self._join(node, select, names, ways)
-        found = self._held(stored, node, names, exact=True)
+            named = {ref: apart[ref] for ref in apart if self._alike(ref.table, node.table)}
+            if named or apart:
+                inside = not named and self._held(stored, node)
+                return not inside and self._join(node, select, names, named or apart)
+        found = self._held(stored, node, exact=True)
         # One key away there is another table that may be meant.
-        close = [ref for ref, ways in apart.items() if len(ways[0][1]) == 1] if found else [*apart]
-        found = found or self._held(own, node, names) or self._held(stored, node, names)
+        close = [ref for ref, ways in apart.items() if ways and (not found or len(ways[0][1]) < 2)]
+        found = found or self._held(own, node) or self._held(stored, node)
         if found:
             return self._say(node, found, names, close)
         start = stored[0].node if len(names.sources) == len(stored) == 1 else None
@@ -350,7 +346,7 @@ class Meaning:
         return self._join(node, select, names, apart) or self._text(node)
 
     def _held(
-        self, sources: Sequence[Source], node: exp.Column, names: Names, *, exact: bool = False
+        self, sources: Sequence[Source], node: exp.Column, *, exact: bool = False
     ) -> list[tuple[Source, ColumnRef]]:
         """The columns of sources that a column's name may stand for, those of just that name
         alone if there are any."""
@@ -360,7 +356,7 @@ class Meaning:
             for column in (source.table.columns if source.table else ())
             if source.table and self._alike(column.name, node.name)
         ]
-        same = [one for one in every if names.key(one[1].column) == names.key(node.name)]
+        same = [one for one in every if _same(one[1].column, node.name)]
         return same if same or exact else every
 
     def _alike(self, one: str, other: str) -> bool:
@@ -390,20 +386,38 @@ class Meaning:
         pairs = self.schema.key_pairs
         return all((refs[0], one) in pairs or (one, refs[0]) in pairs for one in refs[1:])
 
-    def _apart(
-        self, node: exp.Column, names: Names, stored: Sequence[Source]
-    ) -> dict[ColumnRef, list[_Way]]:
-        """The columns of a name in tables that aren't read, with the shortest ways to them over
-        keys, the nearest first."""
+    def _apart(self, node: exp.Column, stored: Sequence[Source]) -> dict[ColumnRef, list[_Way]]:
+        """The columns of a name in tables that aren't read, the nearest first, with the shortest
+        ways to them over keys."""
         taken = {one.table.name for one in stored if one.table}
         ways = {
-            ColumnRef(table.name, column.name): self._ways(stored, taken, table.name)
-            for table in self.schema.tables
-            for column in table.columns
-            if table.name not in taken and names.key(column.name) == names.key(node.name)
+            ref: self._ways(stored, taken, ref.table)
+            for ref in self.schema.columns
+            if ref.table not in taken and _same(ref.column, node.name)
         }
-        reached = [ref for ref, found in ways.items() if found]
-        return {ref: ways[ref] for ref in sorted(reached, key=lambda ref: len(ways[ref][0][1]))}
+        return dict(sorted(ways.items(), key=lambda one: len(one[1][0][1]) if one[1] else _STEPS))
+
+    def _ways(self, starts: Sequence[Source], taken: Collection[str], goal: str) -> list[_Way]:
+        """All shortest ways over keys from sources to a table. Once a way has gone from a row to
+        the one it refers to, it doesn't go on to others that refer to that: what they are joined by
+        would say nothing of the two."""
+        both = [(key, key.table, key.target_table, False) for key in self.schema.foreign_keys]
+        both += [(key, key.target_table, key.table, True) for key in self.schema.foreign_keys]
+        ways: list[_Way] = [(one, ()) for one in starts]
+        for _ in range(_STEPS):
+            longer = {}
+            for start, steps in ways:
+                tables = [start.table.name if start.table else "", *(one[1] for one in steps)]
+                up = any(not down for *_, down in steps)
+                for key, near, far, down in both:
+                    if near == tables[-1] and far not in {*taken, *tables} and not (down and up):
+                        way = (*steps, (key, far, down))
+                        longer[start.alias, tuple(each.pairs for each, *_ in way)] = (start, way)
+            ways = list(longer.values())
+            there = [one for one in ways if one[1][-1][1] == goal]
+            if there:
+                return there
+        return []
 
     def _join(
         self,
@@ -413,50 +427,39 @@ class Meaning:
         apart: Mapping[ColumnRef, list[_Way]],
     ) -> bool:
         """Joins the only table that has a column, along the only shortest way over keys."""
-        reached = list(apart)
+        reached = [ref for ref, ways in apart.items() if ways]
         if not reached or not self._equal(reached) or len(apart[reached[0]]) > 1:
             return False
+        # What is joined without a condition, or only by this column, isn't understood.
+        joins = select.args.get("joins") or ()
+        vague = any(not one.args.get("using") and one.args.get("on") in _NOTHING for one in joins)
+        if vague or node.find_ancestor(exp.Join, exp.Select) is not select:
+            return False
         start, keys = apart[reached[0]][0]
-        tables = [table for _, table, _ in keys]
-        if {*map(names.key, tables)} & {names.key(one.alias) for one in names.sources}:
+        aliases = {names.key(one.alias) for one in names.sources}
+        if any(names.key(table) in aliases for _, table, _ in keys):
             return False
         if self._counts(select, names, [down for *_, down in keys]):
             return False
         self._qualify(select, names)
         near = start.alias
         for key, table, down in keys:
-            near = self._append(select, key, near, table, down=down)
-        node.set("this", self._name(reached[0].column))
-        node.set("table", self._name(near))
+            pairs = [(far, here) for here, far in key.pairs] if down else key.pairs
+            source = exp.Table()
+            self._read(source, self.schema.table(table))
+            on = [
+                exp.EQ(this=self._said(near, one), expression=self._said(source.name, other))
+                for one, other in pairs
+            ]
+            select.append("joins", exp.Join(this=source, on=exp.and_(*on)))
+            near = source.name
+        node.replace(self._said(near, reached[0]))
         by = " and ".join(f"{key.table}.{key.columns[0]}" for key, *_ in keys)
-        self.told.append(f"{node.name} is a column of {tables[-1]}, joined by {by}")
+        self.told.append(f"{node.name} is a column of {reached[0].table}, joined by {by}")
         return True
 
-    def _ways(self, starts: Sequence[Source], taken: Collection[str], goal: str) -> list[_Way]:
-        """All shortest ways over keys from sources to a table. Once a way has gone from a row to
-        the one it refers to, it doesn't go on to others that refer to that: what they are joined by
-        would say nothing of the two."""
-        ways: list[_Way] = [(one, ()) for one in starts]
-        for _ in range(_STEPS):
-            longer = {}
-            for start, steps in ways:
-                at = steps[-1][1] if steps else start.table.name if start.table else ""
-                passed = {*taken, *(table for _, table, _ in steps)}
-                for key in self.schema.foreign_keys:
-                    for near, far, down in (
-                        (key.table, key.target_table, False),
-                        (key.target_table, key.table, True),
-                    ):
-                        up_before = down and any(not each[2] for each in steps)
-                        if near == at and far not in passed and not up_before:
-                            way = (*steps, (key, far, down))
-                            columns = tuple(each.pairs for each, *_ in way)
-                            longer[start.alias, columns] = (start, way)
-            ways = list(longer.values())
-            there = [one for one in ways if one[1][-1][1] == goal]
-            if there:
-                return there
-        return []
+    def _said(self, source: str, ref: ColumnRef) -> exp.Column:
+        return exp.Column(this=self._name(ref.column), table=self._name(source))
 
     def _counts(self, select: exp.Select, names: Names, downs: Sequence[bool]) -> bool:
         """True if a SELECT counts, adds up or averages rows that a join repeats: what it has so
@@ -468,25 +471,6 @@ class Meaning:
             if repeats and call.find(exp.Distinct) is None:
                 return True
         return False
-
-    def _append(
-        self, select: exp.Select, key: ForeignKey, near: str, table: str, *, down: bool
-    ) -> str:
-        """Joins a table by a key; the name it goes by."""
-        stored = self.schema.table(table)
-        own = stored.own_name if stored else table
-        space = self._name(stored.namespace) if stored and stored.namespace else None
-        pairs = [(far, here) for here, far in key.pairs] if down else key.pairs
-        on = [
-            exp.EQ(
-                this=exp.Column(this=self._name(here.column), table=self._name(near)),
-                expression=exp.Column(this=self._name(far.column), table=self._name(own)),
-            )
-            for here, far in pairs
-        ]
-        source = exp.Table(this=self._name(own), db=space)
-        select.append("joins", exp.Join(this=source, on=exp.and_(*on)))
-        return own
 
     def _qualify(self, select: exp.Select, names: Names) -> None:
         """Gives the columns and the star of a SELECT the names of their sources."""
@@ -501,13 +485,9 @@ class Meaning:
             is_shown = there.key(node.name) in there.shown
             if not (is_shown and part.arg_key in {"order", "group", "having"}):
                 node.set("table", self._name(source.alias))
-        shown: list[exp.Expr] = []
-        for item in select.expressions:
-            stars = [
-                exp.Column(this=exp.Star(), table=self._name(one.alias)) for one in names.sources
-            ]
-            shown += stars if isinstance(item, exp.Star) else [item]
-        select.set("expressions", shown)
+        stars = [exp.Column(this=exp.Star(), table=self._name(one.alias)) for one in names.sources]
+        shown = ([*stars] if isinstance(one, exp.Star) else [one] for one in select.expressions)
+        select.set("expressions", [one for items in shown for one in items])
 
     def _text(self, node: exp.Column) -> bool:
         """Makes a text of a name in double quotes that a column is compared with."""

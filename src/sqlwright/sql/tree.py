@@ -134,7 +134,7 @@ def node_text(
         with silence():
             parser = dialect_named(dialect).parser
             return node.sql(dialect=parser, pretty=pretty, comments=comments)
-    except (ValueError, RecursionError, ParseError):
+    except (ValueError, RecursionError, ParseError, AttributeError, TypeError, LookupError):
         return ""
 
 

@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import islice
 
 from sqlwright.candidates import execute, grounded, same_result, valid
-from sqlwright.english.words import singular, split_name
+from sqlwright.english.vocabulary import FUNCTION_WORDS
+from sqlwright.english.words import singular, split_name, tokens
 from sqlwright.protocols import Context
 from sqlwright.types import Candidate, Note, State
 
@@ -28,14 +29,16 @@ def mended(candidate: Candidate, state: State, context: Context) -> Candidate:
 
 
 def _mended(candidate: Candidate, state: State, context: Context) -> Candidate:
-    from sqlwright.sql.meant import foreign_readings, own_readings
+    from sqlwright.sql.meant import readings
 
     workspace = context.workspace
     known = dict.fromkeys((*state.values, *candidate.values))
-    asked = f"{state.question.text} {state.goal}"
-    for readings in (own_readings, foreign_readings):
+    words = (token.text for token in tokens(f"{state.question.text} {state.goal}"))
+    asked = " ".join(word for word in words if word not in FUNCTION_WORDS)
+    for foreign in (False, True):
         found: list[Candidate] = []
-        for one in islice(readings(candidate.sql, workspace.schema, likened, asked), _READINGS):
+        meant = readings(candidate.sql, workspace.schema, likened, asked, foreign=foreign)
+        for one in islice(meant, _READINGS):
             notes = tuple(Note("mended", change) for change in one.changes)
             new = replace(
                 candidate, sql=one.sql, source=SOURCE, result=None, parent=candidate, tried=(),

@@ -180,7 +180,7 @@ class Mending(QueryStep):
             return []
         return [
             schema_text(f"{column} is a column of {' and of '.join(tables)}.")
-            for column, tables in holders(candidate.sql, schema)
+            for column, tables in holders(candidate.sql, schema).items()
         ]
 
     def _revised(
