@@ -54,5 +54,6 @@ def _mended(candidate: Candidate, state: State, context: Context) -> Candidate:
 
 @lru_cache(maxsize=8192)
 def likened(name: str) -> str:
-    """The words of a name in the singular, without what stands between them."""
-    return "".join(map(singular, split_name(name))) or name.casefold()
+    """The words of a name in the singular, without what stands between them. The whole is looked at
+    once more: in `ITEMs` capitals divide what is one word."""
+    return singular("".join(map(singular, split_name(name)))) or name.casefold()
