@@ -15,7 +15,7 @@ from benchmarks.answering import Responder
 from sqlwright import api
 from sqlwright.errors import ConfigError
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel
-from sqlwright.recipes.ablation_lists import ablations, find_ablation
+from sqlwright.recipes.ablation_lists import find_ablation
 from sqlwright.types import Answer, State
 from tests.recipes.asking import ask_a_hundred
 from tests.scripted import scripted_models
@@ -247,12 +247,6 @@ def test_an_ablation_shows_other_values(name: str, examples: str, ask: Ask) -> N
     (*_, prompt) = ask(varied, *find_ablation(name).overrides).prompts(WRITER)
     assert ("München" in prompt) == bool(examples)
     assert examples in prompt
-
-
-def test_every_list_of_the_paper_is_run_here() -> None:
-    own = {name for name, one in ablations().items() if one.recipe == "msc"}
-    text = Path(__file__).read_text(encoding="utf-8")
-    assert [name for name in own if f'"{name}"' not in text] == []
 
 
 def test_no_question_of_a_hundred_is_lost_where_a_fifth_of_the_replies_is_bad(
