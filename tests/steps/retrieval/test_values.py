@@ -239,8 +239,8 @@ def test_the_step_fills_values_and_nothing_else(index: DiskValueIndex) -> None:
     step = ValueRetrieval()
     after = step(state, context(index, Run()))
     assert [m.value for m in after.values] == ["Italy"]
-    assert after.evolve(values=()) == state
-    assert (step.reads, step.writes) == ({"question"}, {"values"})
+    assert after.evolve(values=(), looked_up=()) == state
+    assert (step.reads, step.writes) == ({"question"}, {"values", "looked_up"})
 
 
 def test_the_step_stops_when_the_run_has(index: DiskValueIndex) -> None:
