@@ -23,7 +23,7 @@ MUNICH = ValueMatch("Munich", ColumnRef("customers", "city"), "München", 0.9, 2
 FIRST = "SELECT name FROM customers WHERE city = 'München'"
 SECOND = f"{FIRST} AND id IN (SELECT customer_id FROM orders)"
 THIRD = f"{SECOND} AND name > 'A'"
-WRONG = "SELECT names FROM customers"
+WRONG = "SELECT shoe_size FROM customers"
 
 
 def state_of(workspace: Workspace, number: int = 0, *queries: Candidate) -> State:

@@ -331,3 +331,14 @@ def test_no_stored_value_is_left_in_it_where_values_stay_home(shop_workspace: Wo
         assert stored not in shown
     ours = "".join(s.text for s in messages[-1].text.spans if s.origin == "template")
     assert "It ran, but found no rows." in ours
+
+
+def test_a_mender_that_declines_leaves_the_query_and_is_not_asked_again(
+    shop_workspace: Workspace,
+) -> None:
+    model = answering("CANNOT: no such city is stored.")
+    after = revised(shop_workspace, model, start(shop_workspace, EMPTY), rounds=3)
+    assert len(model.requests) == 1
+    (kept,) = after.candidates
+    assert (kept.sql, after.declines) == (EMPTY, ())
+    assert [one.note for one in kept.tried] == ["declined: no such city is stored."]
