@@ -2,18 +2,20 @@
 
     python -m benchmarks.real_models --model FILE.gguf --data spider:DIR:dev --out OUT.jsonl
         [--n 120] [--seed 3] [--recipes baseline,chess-ir-ss-cg,msc,auto,local] [--minutes 60]
-        [--set RECIPE:KEY=VALUE ...] [--python PYTHON_WITH_XLLAMACPP] [--server "--slots 1"]
+        [--set RECIPE:KEY=VALUE ...] [--whole RECIPE ...] [--python PYTHON_WITH_XLLAMACPP]
+        [--server "--slots 1"]
     python -m benchmarks.real_models --out OUT.jsonl --summary
 
 Every question is asked by every recipe before the next question is, so that the pairs are whole
 whenever it is stopped; a second run goes on where the first was. A recipe may be given another name
 and changes (`short=chess-ir-ss-cg` with `--set short:retrieval.context.enabled=false`), which is
-how the part of each step is found. Nothing is cached and embedded models don't answer in the
-model's place (`auto` and `local` are they). OUT holds a line of JSON for each question and recipe:
-right by the data set's rule, the query, calls, tokens, seconds and both by step, notes. The summary
-has 95 % intervals, and each recipe against `baseline` and `local` on the questions that both were
-asked: gained, lost, difference (Newcombe), McNemar's exact test. `--base-url` asks a server that
-runs already. The figures are those of one small model in four bits, and say nothing of large ones.
+how the part of each step is found; one that `--whole` names shows the model whole prompts, as if it
+weren't small. Nothing is cached and embedded models don't answer in the model's place (`auto` and
+`local` are they). OUT holds a line of JSON for each question and recipe: right by the data set's
+rule, the query, calls, tokens, seconds and both by step, notes. The summary has 95 % intervals, and
+each recipe against `baseline` and `local` on the questions that both were asked: gained, lost,
+difference (Newcombe), McNemar's exact test. `--base-url` asks a server that runs already. The
+figures are those of one small model in four bits, and say nothing of large ones.
 """
 
 from __future__ import annotations
@@ -73,13 +75,14 @@ def ask(example: Example, name: str, recipe: str, given: argparse.Namespace, url
     """One record."""
     overrides = [part.partition(":")[2] for part in given.set if part.startswith(f"{name}:")]
     own = recipe in WITHOUT_MODEL
+    whole = (("small", False),) if name in given.whole else ()
     with sqlwright.open(
         example.database,
         recipe=recipe,
         overrides=overrides,
         model="" if own else given.name,
         base_url="" if own else url,
-        llm=LlmOptions(cache=False, record=given.record),
+        llm=LlmOptions(cache=False, record=given.record, capabilities=whole),
         home=given.out.parent / "home",
         seconds=QUESTION_SECONDS,
         stand_in=False,
@@ -214,6 +217,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--recipes", default="baseline,chess-ir-ss-cg,msc,auto,local")
     parser.add_argument("--set", action="append", default=[], metavar="RECIPE:KEY=VALUE")
+    parser.add_argument("--whole", action="append", default=[], metavar="RECIPE")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--record", type=Path)
     parser.add_argument("--python", default=sys.executable)
