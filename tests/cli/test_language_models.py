@@ -100,7 +100,7 @@ def test_a_server_that_is_not_running_is_told_once(
 
 
 def test_a_reply_without_a_query_is_told(sqlwright: Command, shop: Path, home: Path) -> None:
-    with ModelServer(answer=lambda _: "I can't say.") as server:
+    with ModelServer(answer=lambda _: "```") as server:
         options = ["-r", "baseline", "-m", "openai-compatible/m", "--base-url", server.url]
         outcome = sqlwright("ask", shop, QUESTION, *options)
     assert outcome.code == 11

@@ -30,7 +30,7 @@ def test_bad_replies_lose_no_question_and_no_candidate(
 ) -> None:
     place = Place(database_files["shop"], tmp_path / "home")
     clean = run(place, recipe, QUESTIONS, well, PLANS[recipe], at_once=2)
-    bad = run(place, recipe, QUESTIONS, some_bad(0.3, KINDS, 1), PLANS[recipe], at_once=2)
+    bad = run(place, recipe, QUESTIONS, some_bad(0.4, KINDS, 1), PLANS[recipe], at_once=2)
     assert sum(count for fault, count in bad.faults.items() if fault) >= 3
     for undisturbed, disturbed in zip(clean.asked, bad.asked, strict=True):
         assert disturbed.status == undisturbed.status == "answered"
