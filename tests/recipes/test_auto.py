@@ -54,6 +54,18 @@ def writing(*queries: str) -> Any:
     return reply
 
 
+def passing_all(writes: Any) -> Any:
+    """The same for whom every query passes every test."""
+    verdicts = [{"number": number, "verdict": "passed"} for number in range(1, 41)]
+    passed = json.dumps({"reasoning": "", "verdicts": verdicts})
+
+    def reply(asked: Asked) -> list[str]:
+        judges = "Give a verdict" in str(asked.body["messages"])
+        return [passed] * asked.n if judges else writes(asked)
+
+    return reply
+
+
 def ask(
     shop: Path, home: Path, case: dict[str, Any], answer: Any = None, **options: Any
 ) -> tuple[Answer, State, int]:
@@ -415,7 +427,7 @@ def test_a_models_query_that_leaves_a_condition_out_is_held_to_be_wrong(
     for wrong in ("", "SELECT count(*) FROM customers"):
         models = [wrong, right] if wrong else [right]
         case = {"embedded": {}, "models": models, "question": question}
-        answer, _, _ = ask(database_files["shop"], tmp_path, case)
+        answer, _, _ = ask(database_files["shop"], tmp_path, case, passing_all(writing(*models)))
         assert answer.account is not None
         assert answer.sql == right
         assert answer.doubt == ""
