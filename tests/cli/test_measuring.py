@@ -190,7 +190,7 @@ def test_a_table_of_ablations() -> None:
     text = rendered(table_lines(table), 100)
     assert "by BIRD's rule" in text
     assert " 75.0%   60.0% to  86.0%  30 of 40  some candidate 75.0%" in text
-    assert "-5.0 points  -12.0 to +2.1  against whole: 1 gained, 3 lost, p 0.62" in text
+    assert "−5.0 points  −12.0 to +2.1  against whole: 1 gained, 3 lost, p 0.62" in text
     assert acting(text) <= {"\n"}
 
 

@@ -46,7 +46,7 @@ def test_a_page_goes_beside_the_run_unless_a_file_is_named(sqlwright: Run, runs:
     ):
         told = sqlwright(*line)
         assert told.code == 0, told.err
-        assert f"page in {place}" in told.err
+        assert f"written to {place}" in told.err
         assert is_page(Path(place))
 
 

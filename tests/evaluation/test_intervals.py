@@ -12,12 +12,10 @@ import pytest
 from sqlwright.confidence.figures import auroc
 from sqlwright.lab.evaluation.intervals import (
     DISTINCT,
-    DRAWS,
     Mean,
     PairedDifference,
     Sample,
     over_seeds,
-    paired_bootstrap,
     ratio_interval,
 )
 
@@ -25,7 +23,6 @@ from sqlwright.lab.evaluation.intervals import (
 def test_nothing_has_no_mean() -> None:
     assert Sample.of([]).mean() is None
     assert Sample.of([]).value == 0.0
-    assert paired_bootstrap([]) is None
     assert ratio_interval({}) is None
 
 
@@ -96,23 +93,6 @@ def test_fewer_than_three_databases_say_nothing_of_others() -> None:
     assert ratio_interval({(1, 2): 2}) is None
     assert ratio_interval({(1, 2): 3}) == pytest.approx((0.5, 0.5))
     assert ratio_interval({(0, 0): 3}) is None
-
-
-def test_paired_figures() -> None:
-    draw = Random(2)
-    first = [draw.random() for _ in range(200)]
-    better = paired_bootstrap((one, min(1.0, one + 0.05 * draw.random())) for one in first)
-    same = paired_bootstrap((one, one) for one in first)
-    worse = paired_bootstrap((one, one + draw.gauss(-0.01, 0.3)) for one in first)
-    assert better is not None
-    assert same is not None
-    assert worse is not None
-    assert 0 < better.low < better.value < better.high < 0.05
-    assert better.p == pytest.approx(2 / (DRAWS + 1))
-    assert (same.value, same.low, same.high, same.p) == (0.0, 0.0, 0.0, 1.0)
-    assert worse.low < 0 < worse.high
-    assert worse.p > 0.05
-    assert worse.total == 200
 
 
 @pytest.mark.parametrize(("gained", "lost"), [(600, 500), (500, 600), (1_000, 1), (550, 551)])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlwright.english.vocabulary import GENERIC_NAMES, KEY_WORDS
 from sqlwright.english.words import name_spans, singular, split_name
-from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
+from sqlwright.schema import ColumnRef, Schema, Table
 
 NAMED_AFTER = "it is named after the table"
 STRONG = 0.8
@@ -256,10 +256,3 @@ def _readings(name: str, *, prefixed: bool) -> Iterator[tuple[str, float, str]]:
         for stop in range(2 if prefixed else 1, len(parts) - 1):
             left_out = name[starts[stop] : starts[len(parts) - 1]]
             yield "".join(parts[:stop]) + parts[-1], 0.7, f"without '{left_out}'"
-
-
-def joined_columns(key: ForeignKey) -> frozenset[tuple[str, str]]:
-    """Both ends of a key without regard to direction or case, for comparing keys."""
-    return frozenset(
-        (ref.table.casefold(), ref.column.casefold()) for pair in key.pairs for ref in pair
-    )

@@ -76,7 +76,6 @@ CONDITIONS: Mapping[str, str] = {
     "large_schema": "sqlwright.steps.conditions:LARGE_SCHEMA",
     "many_columns": "sqlwright.steps.conditions:MANY_COLUMNS",
     "no_fault": "sqlwright.steps.conditions:NO_FAULT",
-    "no_values_found": "sqlwright.steps.conditions:NO_VALUES_FOUND",
 }
 
 RECIPES: Mapping[str, str] = {

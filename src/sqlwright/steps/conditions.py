@@ -58,10 +58,6 @@ def _large_schema(state: State, context: Context) -> bool:
     return size > most
 
 
-def _no_values_found(state: State, context: Context) -> bool:
-    return not state.values
-
-
 def _can_be_read(state: State, context: Context) -> bool:
     """True if the embedded models can read the question, or nothing else could."""
     return "llm" not in context.models or foreign_language(state.question.text) is None
@@ -96,4 +92,3 @@ CANDIDATES_AGREE = Condition(_CANDIDATES, _candidates_agree)
 MANY_COLUMNS = Condition(frozenset({"view"}), _many_columns)
 LARGE_SCHEMA = Condition(frozenset({"view"}), _large_schema)
 NO_FAULT = Condition(_CANDIDATES, _no_fault)
-NO_VALUES_FOUND = Condition(frozenset({"values"}), _no_values_found)

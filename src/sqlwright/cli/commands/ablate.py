@@ -11,15 +11,17 @@ import typer
 from rich.text import Text
 
 from sqlwright.boundary.text import to_json
-from sqlwright.cli.commands.evaluate import Counter
+from sqlwright.cli.commands.evaluate import RESUME, Counter
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import note_destinations, settled
 from sqlwright.cli.terminal.console import UNLIMITED, Screen, write_result
+from sqlwright.cli.terminal.interrupt import noted_interrupt
 from sqlwright.cli.terminal.layout import PROSE, wrapped
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import measuring, options
 from sqlwright.cli.views.answer import DisplayOptions
+from sqlwright.cli.views.measured import difference_line, share_line
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation.ablation import ablate
 from sqlwright.lab.evaluation.run import EvaluationSettings
@@ -66,8 +68,6 @@ def command(
 
     screen = Screen.open()
     if listing:
-        from sqlwright.cli.commands.ablate import show_ablations
-
         return show_ablations(screen, as_json=as_json)
     chosen_names = [*ablations()] if every else [*(names or ())]
     with_compared(chosen_names)
@@ -131,19 +131,15 @@ def compare(
 ) -> int:
     """Run them, show the table, give the exit code."""
 
-    try:
-        with Spinner(screen, "loading the models") as spinner:
-            table = ablate(
-                dataset,
-                names,
-                settings,
-                folder,
-                progress=lambda name: Counter(screen, spinner, dataset.rule, name),
-                notice=lambda line: screen.note(clean(line, 400), style="warning"),
-            )
-    except KeyboardInterrupt:
-        screen.note("interrupted; the same command with --resume goes on", style="warning")
-        raise
+    with noted_interrupt(screen, RESUME), Spinner(screen, "loading the models") as spinner:
+        table = ablate(
+            dataset,
+            names,
+            settings,
+            folder,
+            progress=lambda name: Counter(screen, spinner, dataset.rule, name),
+            notice=lambda line: screen.note(clean(line, 400), style="warning"),
+        )
     if as_json:
         write_result(to_json(table, indent=2) + "\n")
         return 0
@@ -159,20 +155,8 @@ def table_lines(table: Mapping[str, Any]) -> Iterator[Text]:
     widest = max(len(row["name"]) for row in table["rows"])
     for row in table["rows"]:
         share, some = row["execution_accuracy"], row["oracle_over_candidates"]
-        line = Text(f"{clean(row['name'], 60):<{widest}}  ")
-        line.append(f"{share['value']:6.1%}", style="strong")
-        line.append(f"  {share['low']:6.1%} to {share['high']:6.1%}")
-        line.append(f"  {share['hits']:,} of {share['total']:,}", style="quiet")
+        line = share_line(f"{clean(row['name'], 60):<{widest}}  ", share)
         line.append(f"  some candidate {some['value']:.1%}", style="quiet")
         yield line
         if "difference" in row:
-            yield _difference(row["difference"], row["against"], widest)
-
-
-def _difference(pair: Mapping[str, Any], against: str, indent: int) -> Text:
-    line = Text(" " * (indent + 1))
-    line.append(f"{100 * pair['value']:+6.1f} points", style="strong")
-    line.append(f"  {100 * pair['low']:+.1f} to {100 * pair['high']:+.1f}")
-    split = f"{pair['gained']:,} gained, {pair['lost']:,} lost, p {pair['p']:.2g}"
-    line.append(f"  against {clean(against, 60)}: {split}", style="quiet")
-    return line
+            yield difference_line(row["difference"], row["against"], widest + 2)

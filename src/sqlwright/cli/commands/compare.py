@@ -15,6 +15,7 @@ from rich.text import Text
 from sqlwright.boundary.text import duration, readable
 from sqlwright.cli.failure import FAILED, INTERRUPTED, REFUSED, UsageError
 from sqlwright.cli.opening import Opener, note_destinations, opener, settled
+from sqlwright.cli.page import check_place, keep_page
 from sqlwright.cli.terminal.console import UNLIMITED, Screen, write_result
 from sqlwright.cli.terminal.interrupt import interruptible
 from sqlwright.cli.terminal.layout import labelled, shorten, side_by_side, wrapped
@@ -29,7 +30,7 @@ from sqlwright.cli.views.answer import (
     sql_lines,
     verdict_lines,
 )
-from sqlwright.errors import Cancelled, WorkspaceError
+from sqlwright.errors import Cancelled
 from sqlwright.events import Event, RunStarted
 from sqlwright.lab.comparison.asking import compare
 from sqlwright.lab.comparison.records import ComparedRecipe, Comparison
@@ -47,7 +48,6 @@ from sqlwright.lab.comparison.words import (
     sure_words,
     tokens,
 )
-from sqlwright.presentation.html.page import write_page
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.settings.policy import check_model_is_asked
 from sqlwright.settings.values import Settings
@@ -100,7 +100,7 @@ def command(
     target = read_target(words or (), database)
 
     screen = Screen.open()
-    check_page(html)
+    check_place(html)
     chosen = settled(
         model,
         access,
@@ -217,18 +217,6 @@ def comparing(
     )
 
 
-def check_page(path: Path | None) -> None:
-    """Raise UsageError where a page can't be written: something is there, or no folder is."""
-    if path is None:
-        return
-    if path.exists() or path.is_symlink():
-        raise UsageError(
-            f"{readable(str(path))} is there already", hint="Name another file, or remove it."
-        )
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {readable(str(path.parent))}", hint="Make it first.")
-
-
 def _overrides_by_recipe(
     given: Sequence[str], recipes: Sequence[str]
 ) -> tuple[list[str], dict[str, list[str]]]:
@@ -255,7 +243,7 @@ def show_comparison(
 ) -> int:
     """Print it, write the page, give the exit code."""
     if page is not None:
-        _write(page, comparison)
+        keep_page(screen, page, comparison.to_html())
     if as_json:
         from sqlwright.boundary.text import to_json
         from sqlwright.lab.comparison.as_json import comparison_to_dict
@@ -266,8 +254,6 @@ def show_comparison(
     else:
         display = DisplayOptions.of(screen)
         screen.show([*overview_lines(comparison, display), *outcome_lines(comparison, display)])
-    if page is not None:
-        screen.note(f"written to {clean(str(page), 400)}")
     if interrupted:
         screen.note("stopped early: this is what was at hand", style="warning")
         return INTERRUPTED
@@ -275,17 +261,6 @@ def show_comparison(
     if "answered" in statuses:
         return 0
     return REFUSED if "refused" in statuses else FAILED
-
-
-def _write(page: Path, comparison: Comparison) -> None:
-    """Write the page. Raises WorkspaceError."""
-
-    try:
-        write_page(page, comparison.to_html())
-    except OSError as error:
-        raise WorkspaceError(
-            f"{readable(str(page))} can't be written: {error.strerror}", hint="Name another file."
-        ) from None
 
 
 TAKEN = ("calls", "tokens", "cost", "time")

@@ -18,8 +18,8 @@ from rich.text import Text
 from sqlwright import __version__
 from sqlwright.api import Session
 from sqlwright.boundary.text import duration, readable
-from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import AnswerAndState, Asking, opener, settled, warm_session
+from sqlwright.cli.page import check_place
 from sqlwright.cli.terminal.console import Glyphs, Screen
 from sqlwright.cli.terminal.interrupt import interruptible
 from sqlwright.cli.terminal.layout import labelled, shorten
@@ -135,11 +135,8 @@ def _demonstrated(screen: Screen, session: Session, *, everything: bool) -> int:
 def save_business(screen: Screen, path: Path, engine: str = "sqlite") -> int:
     """Write the demo's database to `path` and say what can be done with it. Raises UsageError where
     something is there already, or no folder is, and WorkspaceError when it can't be written."""
+    check_place(path)
     named = readable(str(path))
-    if path.exists():
-        raise UsageError(f"{named} is there already", hint="Name another file, or remove it.")
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {readable(str(path.parent))}", hint="Make it first.")
     with Spinner(screen, "making the demo database"):
         _write(path, engine)
     shown = clean(shlex.quote(named), 400)

@@ -17,19 +17,22 @@ from sqlwright.cli.commands.golden import Checks
 from sqlwright.cli.failure import RUN_BUDGET_SPENT, UsageError
 from sqlwright.cli.opening import note_destinations, settled
 from sqlwright.cli.terminal.console import Screen, write_result
+from sqlwright.cli.terminal.interrupt import noted_interrupt
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import measuring, options
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.cli.views.several import (
+from sqlwright.cli.views.measured import (
     estimate_lines,
     in_brackets,
     left_unasked,
-    noted_interrupt,
+    part_entries,
     seed_lines,
+    selection_entries,
+    share_line,
+    view_entries,
 )
-from sqlwright.cli.views.steps import part_entries, selection_entries, view_entries
 from sqlwright.lab.datasets.example import Dataset
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
 from sqlwright.lab.evaluation.figures.notes import otherwise
@@ -54,6 +57,7 @@ sqlwright evaluate --data spider:data/spider --workers 4 --shard 2/3 --out runs/
 sqlwright evaluate my-questions.yaml --database shop.sqlite
 sqlwright evaluate my-questions.yaml --fail-under 0.9 --baseline last.json --junit junit.xml
 """
+RESUME = " with --resume"
 
 
 def command(
@@ -196,7 +200,10 @@ def _several(
     as_json: bool,
 ) -> int:
     """An estimate where there is no folder, else a run for each seed; the exit code."""
-    with Spinner(screen, "loading the models") as spinner, noted_interrupt(screen, folder):
+    with (
+        noted_interrupt(screen, RESUME, kept=folder is not None),
+        Spinner(screen, "loading the models") as spinner,
+    ):
         if isinstance(folder, Path):
             summary = evaluate_seeds(
                 dataset,
@@ -256,7 +263,7 @@ def measure(
     """Run, show, give the exit code. Without `folder` nothing is kept."""
 
     with (
-        noted_interrupt(screen, folder),
+        noted_interrupt(screen, RESUME, kept=folder is not None),
         tempfile.TemporaryDirectory(prefix="sqlwright-") as temporary,
         Spinner(screen, "loading the models") as spinner,
     ):
@@ -565,10 +572,7 @@ def _quantile_text(name: str, times: Mapping[str, float], style: str = "") -> Te
 
 
 def _share_line(name: str, share: Mapping[str, Any], meaning: str, display: DisplayOptions) -> Text:
-    line = Text(f"{name:<20}")
-    line.append(f"{share['value']:6.1%}", style="strong")
-    line.append(f"  {share['low']:6.1%} to {share['high']:6.1%}")
-    line.append(f"  {share['hits']:,} of {share['total']:,}", style="quiet")
+    line = share_line(f"{name:<20}", share)
     if display.width >= 80:
         line.append(f"  {meaning}", style="quiet")
     return line

@@ -10,15 +10,17 @@ import typer
 from rich.text import Text
 from typer.main import get_command
 
-from sqlwright.boundary.text import readable, to_json
+from sqlwright.boundary.text import to_json
 from sqlwright.cli.commands.evaluate import summary_lines
-from sqlwright.cli.failure import UNHEALTHY, UsageError
+from sqlwright.cli.failure import UNHEALTHY
 from sqlwright.cli.help import CONTEXT, CalmCommand, CalmGroup, as_command
+from sqlwright.cli.page import check_place, keep_page
 from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
 from sqlwright.cli.views.answer import DisplayOptions
+from sqlwright.cli.views.measured import difference_line, share_line
 from sqlwright.lab.evaluation.pages.difference_page import difference_page
 from sqlwright.lab.evaluation.pages.differences import (
     KINDS,
@@ -26,15 +28,12 @@ from sqlwright.lab.evaluation.pages.differences import (
     RunDifference,
     difference,
     difference_data,
-    p_words,
     verdict_words,
 )
-from sqlwright.lab.evaluation.pages.estimates import estimate, points
 from sqlwright.lab.evaluation.pages.run_page import run_page
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun, read_runs, set_words
 from sqlwright.lab.evaluation.pages.several_page import repeats, several_data, several_page
 from sqlwright.presentation.answer import plain
-from sqlwright.presentation.html.page import is_page, write_page
 
 EXAMPLES = """\
 sqlwright report runs/local
@@ -169,13 +168,14 @@ QUERY = 300
 
 def show_runs(screen: Screen, folders: Sequence[Path], *, html: Path | None, as_json: bool) -> int:
     """Show a run, or several side by side; give the exit code."""
-    check_page(html)
+    check_place(html, replacing=True)
     runs = read_runs(folders)
     alone = runs[0] if len(runs) == 1 else None
     if html is not None:
-        _write(screen, html, run_page(alone) if alone else several_page(runs))
+        keep_page(screen, html, run_page(alone) if alone else several_page(runs))
     if as_json:
-        data = run_data(alone) if alone else several_data(runs)
+        format_ = {"format": "sqlwright-report", "version": 1}
+        data = format_ | alone.as_dict() if alone else several_data(runs)
         write_result(to_json(plain(data), indent=2) + "\n")
         return 0
     display = DisplayOptions.of(screen)
@@ -199,10 +199,10 @@ def show_difference(
     fail_on_worse: bool,
 ) -> int:
     """Show what changed from one run to another; give the exit code."""
-    check_page(html)
+    check_place(html, replacing=True)
     found = difference(*read_runs([first, second]))
     if html is not None:
-        _write(screen, html, difference_page(found))
+        keep_page(screen, html, difference_page(found))
     if as_json:
         write_result(to_json(plain(difference_data(found)), indent=2) + "\n")
     else:
@@ -210,56 +210,20 @@ def show_difference(
     return UNHEALTHY if fail_on_worse and found.worse else 0
 
 
-def run_data(run: MeasuredRun) -> dict[str, object]:
-    """A run as plain data: its settings and figures."""
-    return {
-        "format": "sqlwright-report",
-        "version": 1,
-        "folder": str(run.folder),
-        "finished": run.finished,
-        "run": dict(run.described),
-        "report": dict(run.summary),
-    }
-
-
-def check_page(path: Path | None) -> None:
-    """Raise UsageError where a page can't be written: no folder is there, or a file that is no page
-    of ours."""
-    if path is None:
-        return
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {readable(str(path.parent))}", hint="Make it first.")
-    if path.is_dir() or (path.exists() and not is_page(path)):
-        raise UsageError(
-            f"{readable(str(path))} is there already and is no report", hint="Name another file."
-        )
-
-
 def several_lines(runs: Sequence[MeasuredRun]) -> Iterator[Text]:
     """A line for each run, and for all but the first one for the difference to it."""
     widest = max(len(run.name) for run in runs)
     for run in runs:
-        accuracy = estimate(run.summary.get("execution_accuracy"))
-        line = Text(f"{clean(run.name, 60):<{widest}}  ")
-        if accuracy is None:
-            line.append("no question scored")
-            yield line
+        name, share = f"{clean(run.name, 60):<{widest}}  ", run.summary["execution_accuracy"]
+        if not share["total"]:
+            yield Text(f"{name}no question scored")
             continue
-        line.append(f"{accuracy.value:6.1%}", style="strong")
-        line.append(f"  {accuracy.interval}")
-        line.append(f"  {accuracy.counted}", style="quiet")
+        line = share_line(name, share)
         line.append("" if run.finished else "  unfinished", style="warning")
         yield line
-        if run is runs[0]:
-            continue
-        pair = difference(runs[0], run).pair
-        low, high = pair.interval
-        told = Text(" " * (widest + 1))
-        told.append(f"{points(pair.value):>6} points", style="strong")
-        told.append(f"  {points(low)} to {points(high)}")
-        counts = f"{pair.gained:,} gained, {pair.lost:,} lost, p {p_words(pair.p)}"
-        told.append(f"  against {clean(runs[0].name, 60)}: {counts}", style="quiet")
-        yield told
+        if run is not runs[0]:
+            pair = difference(runs[0], run).pair
+            yield difference_line(pair.as_dict(), runs[0].name, widest + 1)
     for alike in repeats(runs):
         yield Text(alike.told)
 
@@ -310,16 +274,6 @@ def _change_lines(change: Change, display: DisplayOptions) -> Iterator[Text]:
 
 def _setting(text: str) -> str:
     return clean(set_words(text), 200)
-
-
-def _write(screen: Screen, path: Path, text: str) -> None:
-    try:
-        write_page(path, text)
-    except OSError as error:
-        raise UsageError(
-            f"{readable(str(path))} can't be written: {error.strerror}", hint="Name another file."
-        ) from None
-    screen.note(f"page in {clean(str(path), 400)}")
 
 
 group: Any = get_command(_app)

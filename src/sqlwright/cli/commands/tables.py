@@ -10,15 +10,14 @@ import typer
 from rich.cells import cell_len
 from rich.text import Text
 
-from sqlwright.boundary.text import readable, to_json
-from sqlwright.cli.commands.compare import check_page
+from sqlwright.boundary.text import to_json
 from sqlwright.cli.failure import UsageError
+from sqlwright.cli.page import check_place, keep_page
 from sqlwright.cli.terminal.console import UNLIMITED, Screen, write_result
 from sqlwright.cli.terminal.layout import PROSE, wrapped
 from sqlwright.cli.terminal.table import GAP, table_lines
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
-from sqlwright.errors import WorkspaceError
 from sqlwright.lab.evaluation.tables.filled import Choice, FilledPaper, FilledTable, fill, find_runs
 from sqlwright.lab.evaluation.tables.forms import (
     COMPARABLE,
@@ -32,7 +31,6 @@ from sqlwright.lab.evaluation.tables.forms import (
 )
 from sqlwright.lab.evaluation.tables.page import to_html
 from sqlwright.lab.evaluation.tables.papers import find_paper
-from sqlwright.presentation.html.page import write_page
 
 EXAMPLES = """\
 sqlwright lab tables chess --runs runs/chess
@@ -105,13 +103,12 @@ def show_tables(
     """Fill the tables and show them; give the exit code. Raises ConfigError for an unknown paper,
     DatasetError for a folder that isn't there, WorkspaceError where the page can't be written."""
 
-    check_page(page)
+    check_place(page)
     paper = find_paper(name)
     filled = fill(paper, find_runs(folders), choice)
     out = str(folders[0]) if folders else "runs"
     if page is not None:
-        _write(page, filled, name, out)
-        screen.note(f"written to {clean(str(page), 400)}")
+        keep_page(screen, page, to_html(filled, name, out=out))
     if output != "terminal":
         write_result(_text(filled, name, out, output))
     elif page is None:
@@ -174,13 +171,3 @@ def _text(filled: FilledPaper, name: str, out: str, output: Output) -> str:
         return to_markdown(filled, name, out=out)
 
     return to_json(to_dict(filled, name, out=out), indent=2) + "\n"
-
-
-def _write(path: Path, filled: FilledPaper, name: str, out: str) -> None:
-
-    try:
-        write_page(path, to_html(filled, name, out=out))
-    except OSError as error:
-        raise WorkspaceError(
-            f"{readable(str(path))} can't be written: {error.strerror}", hint="Name another file."
-        ) from None

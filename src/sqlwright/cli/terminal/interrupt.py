@@ -11,9 +11,12 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Generic, TypeVar
+
+from sqlwright.cli.terminal.console import Screen
 
 T = TypeVar("T")
 
@@ -85,3 +88,14 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], None]) -> tuple[T,
             raise KeyboardInterrupt from outcome.error
         raise outcome.error
     return outcome.values[0], interrupted
+
+
+@contextmanager
+def noted_interrupt(screen: Screen, option: str = "", *, kept: bool = True) -> Iterator[None]:
+    """On Ctrl-C say that the same command goes on, with an option perhaps, where work is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept:
+            screen.note(f"interrupted; the same command{option} goes on", style="warning")
+        raise

@@ -50,17 +50,6 @@ def share(text: str | float) -> float:
     return value
 
 
-def number(text: str | int) -> int:
-    """A count, 0 included. Raises typer.BadParameter."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise typer.BadParameter(f"it takes a whole number, 0 or more, not {readable(str(text))!r}")
-    return value
-
-
 GoldenSet = Annotated[
     Path,
     typer.Argument(metavar="GOLDEN_SET", help="Your own questions: YAML, JSON, JSONL or CSV."),
@@ -304,7 +293,7 @@ class GateOptions:
         _gate(
             "--allow-lost",
             metavar="N",
-            parser=number,
+            parser=partial(options.count, least=0),
             help="With --baseline: so many answers may be wrong now; 0 unless given.",
         ),
     ] = None

@@ -34,14 +34,16 @@ def seconds(text: str | float) -> float:
     return value
 
 
-def count(text: str | int) -> int:
+def count(text: str | int, least: int = 1) -> int:
     """A count from the command line. Raises typer.BadParameter as `seconds`."""
     try:
         value = int(text)
     except ValueError:
-        value = 0
-    if value < 1:
-        raise typer.BadParameter(f"it takes a whole number, 1 or more, not {readable(str(text))!r}")
+        value = least - 1
+    if value < least:
+        raise typer.BadParameter(
+            f"it takes a whole number, {least} or more, not {readable(str(text))!r}"
+        )
     return value
 
 

@@ -56,13 +56,7 @@ def compared(first: Sequence[Record], second: Sequence[Record], rule: str) -> Pa
     """The second run against the first over the questions that both have scored."""
     before = {r.id: r.right(rule) for r in first if r.status != "gold"}
     after = {r.id: r.right(rule) for r in second if r.status != "gold"}
-    pairs = [(before[key], after[key]) for key in before.keys() & after.keys()]
-    return PairedDifference(
-        both=pairs.count((True, True)),
-        gained=pairs.count((False, True)),
-        lost=pairs.count((True, False)),
-        neither=pairs.count((False, False)),
-    )
+    return PairedDifference.of([(before[key], after[key]) for key in before.keys() & after.keys()])
 
 
 def _settings_of(one: Ablation, settings: EvaluationSettings) -> EvaluationSettings:
@@ -82,6 +76,4 @@ def _row(one: Ablation, summary: Mapping[str, Any], folder: Path, rule: str) -> 
     if not one.against:
         return row
     pair = compared(records.read(folder / one.against), records.read(folder / one.name), rule)
-    low, high = pair.interval
-    difference = asdict(pair) | {"value": pair.value, "low": low, "high": high, "p": pair.p}
-    return row | {"difference": difference}
+    return row | {"difference": pair.as_dict()}

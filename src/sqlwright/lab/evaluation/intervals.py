@@ -7,7 +7,7 @@ same records give the same interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import comb, exp, lgamma, log, sqrt
 from statistics import fmean, stdev
@@ -79,6 +79,19 @@ class PairedDifference:
     lost: int
     """Questions that only the first has right."""
     neither: int
+
+    @staticmethod
+    def of(verdicts: Sequence[tuple[bool, bool]]) -> PairedDifference:
+        """The counts of questions, each right or not in the first run and in the second."""
+        both, gained, lost, neither = map(
+            verdicts.count, ((True, True), (False, True), (True, False), (False, False))
+        )
+        return PairedDifference(both, gained, lost, neither)
+
+    def as_dict(self) -> dict[str, float]:
+        """Counts, difference, interval and p as plain data."""
+        low, high = self.interval
+        return asdict(self) | {"value": self.value, "low": low, "high": high, "p": self.p}
 
     @property
     def total(self) -> int:
@@ -232,32 +245,6 @@ def ratio_interval(units: Mapping[tuple[int, int], int]) -> tuple[float, float] 
         ratios = draw.normal(ratio, error, DRAWS)
     low, high = np.quantile(ratios, [0.025, 0.975])
     return max(0.0, float(low)), min(1.0, float(high))
-
-
-@dataclass(frozen=True, slots=True)
-class MeanDifference:
-    """The mean of a second run's figures less a first one's over the same questions."""
-
-    value: float
-    low: float
-    high: float
-    p: float
-    """Share of the samples drawn anew in which the sign is another one or there is no difference,
-    two-sided; at least 2 / (DRAWS + 1)."""
-    total: int
-
-
-def paired_bootstrap(pairs: Iterable[tuple[float, float]]) -> MeanDifference | None:
-    """The difference with its interval, questions drawn anew with both their figures; None without
-    a question. For figures that aren't right or wrong, of which `PairedDifference` says more."""
-    differences = Sample.of([second - first for first, second in pairs])
-    mean = differences.mean()
-    if mean is None:
-        return None
-    drawn = differences.drawn()
-    beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-    p = min(1.0, 2 * (beyond + 1) / (DRAWS + 1))
-    return MeanDifference(mean.value, mean.low, mean.high, p, mean.total)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from sqlwright import api
 from sqlwright.boundary.text import counted, to_json
 from sqlwright.cli.opening import note_destinations, settled
 from sqlwright.cli.terminal.console import Screen, write_result
+from sqlwright.cli.terminal.interrupt import noted_interrupt
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.progress import Spinner, Telling
 from sqlwright.cli.terminal.text import clean
@@ -133,12 +134,8 @@ def sample_candidates(
             record=False,
         )
 
-    try:
-        with Spinner(screen, "loading the models") as spinner:
-            report = sample(plan, opened, progress=Telling(screen, spinner).questions)
-    except KeyboardInterrupt:
-        screen.note("interrupted; the same command goes on", style="warning")
-        raise
+    with noted_interrupt(screen), Spinner(screen, "loading the models") as spinner:
+        report = sample(plan, opened, progress=Telling(screen, spinner).questions)
     for line in report.unopened:
         screen.note(clean(line, 400), style="warning")
     if as_json:

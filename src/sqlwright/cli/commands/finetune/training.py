@@ -18,6 +18,7 @@ from sqlwright.boundary.text import counted, to_json
 from sqlwright.cli.commands.finetune.checks import check_room, check_training, run_bytes, set_bytes
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.terminal.console import Screen, write_result
+from sqlwright.cli.terminal.interrupt import noted_interrupt
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.progress import Spinner, Telling
 from sqlwright.cli.terminal.text import clean
@@ -275,12 +276,8 @@ def run(
     if training is not None:
         check_training(training)
     check_room(out, set_bytes(plan) + (run_bytes(training) if training else 0))
-    try:
-        with Spinner(screen, "building the set") as spinner:
-            made = build(plan, progress=Telling(screen, spinner).questions)
-    except KeyboardInterrupt:
-        screen.note("interrupted; the same command goes on", style="warning")
-        raise
+    with noted_interrupt(screen), Spinner(screen, "building the set") as spinner:
+        made = build(plan, progress=Telling(screen, spinner).questions)
     if not as_json:
         screen.show(set_lines(made, screen.width))
     record = None if training is None else _trained(screen, training)

@@ -115,13 +115,7 @@ def difference(first: MeasuredRun, second: MeasuredRun) -> RunDifference:
 
 def paired(pairs: Iterable[tuple[Record, Record]], rule: str) -> PairedDifference:
     """The counts of questions by which of two runs has them right."""
-    verdicts = [(one.right(rule), two.right(rule)) for one, two in pairs]
-    return PairedDifference(
-        both=verdicts.count((True, True)),
-        gained=verdicts.count((False, True)),
-        lost=verdicts.count((True, False)),
-        neither=verdicts.count((False, False)),
-    )
+    return PairedDifference.of([(one.right(rule), two.right(rule)) for one, two in pairs])
 
 
 def verdict_words(found: RunDifference) -> str:
@@ -159,7 +153,7 @@ def difference_data(found: RunDifference) -> dict[str, Any]:
         "verdict": verdict_words(found),
         "worse": found.worse,
         "better": found.better,
-        "difference": pair_data(found.pair),
+        "difference": found.pair.as_dict(),
         "right_with_another_query": found.rewritten,
         "by_difficulty": _groups_data(found.groups["difficulty"]),
         "by_database": _groups_data(found.groups["database"]),
@@ -171,15 +165,8 @@ def difference_data(found: RunDifference) -> dict[str, Any]:
     }
 
 
-def pair_data(pair: PairedDifference) -> dict[str, Any]:
-    """Counts, difference, interval and p of two runs."""
-    low, high = pair.interval
-    counts = {"both": pair.both, "gained": pair.gained, "lost": pair.lost, "neither": pair.neither}
-    return counts | {"value": pair.value, "low": low, "high": high, "p": pair.p}
-
-
 def _groups_data(groups: Mapping[str, PairedDifference]) -> dict[str, Any]:
-    return {name: pair_data(pair) for name, pair in groups.items()}
+    return {name: pair.as_dict() for name, pair in groups.items()}
 
 
 def _named(run: MeasuredRun) -> dict[str, Any]:

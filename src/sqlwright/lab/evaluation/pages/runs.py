@@ -136,6 +136,15 @@ class MeasuredRun:
         of = f" of {planned:,}" if isinstance(planned, int) else ""
         return f"{len(self.records):,}{of} questions so far"
 
+    def as_dict(self) -> dict[str, object]:
+        """Its settings and figures as plain data."""
+        return {
+            "folder": str(self.folder),
+            "finished": self.finished,
+            "run": dict(self.described),
+            "report": dict(self.summary),
+        }
+
     @cached_property
     def scored(self) -> tuple[Record, ...]:
         """The records that figures go by: those whose gold query runs."""

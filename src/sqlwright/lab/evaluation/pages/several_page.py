@@ -14,7 +14,6 @@ from sqlwright.lab.evaluation.pages.differences import (
     RunDifference,
     difference,
     p_words,
-    pair_data,
     verdict_words,
 )
 from sqlwright.lab.evaluation.pages.estimates import (
@@ -102,17 +101,9 @@ def several_data(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
     return {
         "format": "sqlwright-report-several",
         "version": 1,
-        "runs": [
-            {
-                "folder": str(run.folder),
-                "finished": run.finished,
-                "run": dict(run.described),
-                "report": dict(run.summary),
-            }
-            for run in runs
-        ],
+        "runs": [run.as_dict() for run in runs],
         "against_first": [
-            {"folder": str(one.second.folder), "warnings": list(one.warnings)} | pair_data(one.pair)
+            {"folder": str(one.second.folder), "warnings": list(one.warnings), **one.pair.as_dict()}
             for one in found
         ],
         "repeats": [
