@@ -1,8 +1,8 @@
 """A loopback server of batches: OpenAI's files and batches, Anthropic's message batches.
 
-Batches end at the second look. `ends` gives each batch its end by its number from 0: "completed",
-"expired" or "cancelled" with half of the answers, "failed" with none, "open" for never; `fails`
-says by a request's body which status it gets in place of an answer.
+Batches end at their last look, the first by default. `ends` gives each batch its end by its number
+from 0: "completed", "expired" or "cancelled" with half of the answers, "failed" with none, "open"
+for never; `fails` says by a request's body which status it gets in place of an answer.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ SAID = {"usage": {"prompt_tokens": 100, "completion_tokens": 10}}
 class Batch:
     requests: dict[str, Mapping[str, Any]]
     end: str
+    last: int = 1
     looks: int = 0
 
     @property
     def status(self) -> str:
-        return self.end if self.looks > 1 and self.end != "open" else "in_progress"
+        return self.end if self.looks >= self.last and self.end != "open" else "in_progress"
 
     @property
     def answered(self) -> Sequence[str]:
@@ -45,6 +46,8 @@ class BatchServer:
     fails: Callable[[Mapping[str, Any]], int] = lambda body: 0
     refuses: Sequence[int] = ()
     """Statuses of the first requests to make a batch, 0 for one that is taken."""
+    looks: int = 1
+    """Looks at a batch until it has ended."""
     batches: dict[str, Batch] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     headers: list[Mapping[str, str]] = field(default_factory=list)
@@ -115,7 +118,7 @@ class BatchServer:
                 rows = [(one["custom_id"], one["params"]) for one in form["requests"]]
             number = len(self.batches)
             end = self.ends[number] if number < len(self.ends) else "completed"
-            self.batches[f"batch_{number}"] = Batch(dict(rows), end)
+            self.batches[f"batch_{number}"] = Batch(dict(rows), end, self.looks)
             return 200, json.dumps({"id": f"batch_{number}"}).encode()
 
     def get(self, path: str) -> tuple[int, bytes]:

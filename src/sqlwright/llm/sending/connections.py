@@ -48,6 +48,13 @@ class HttpAnswer:
             return self.content.decode("utf-8", "replace")
 
 
+def inner(form: Any, *keys: str) -> Any:
+    """The value under nested keys; None where there is none."""
+    for key in keys:
+        form = form.get(key) if isinstance(form, dict) else None
+    return form
+
+
 class Connections:
     """Connections to one address with one key: as many as there are requests at once. Used on one
     event loop.

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlwright.llm.endpoint import Told
-from sqlwright.llm.sending.connections import Connections
+from sqlwright.llm.sending.connections import Connections, inner
 from sqlwright.llm.sending.transport import ModelAddress
 from sqlwright.llm.vendors.connecting import Service, site_of
 from sqlwright.llm.vendors.weights_folder import context_tokens, folder_of
@@ -74,19 +74,19 @@ class _Server:
 
     async def listed(self) -> Any:
         """The model's entry in OpenAI's list; the only one where the server has just one."""
-        data = _inner(await self.ask(f"{self._site.base_url}/models"), "data")
+        data = inner(await self.ask(f"{self._site.base_url}/models"), "data")
         entries = data if isinstance(data, list) else []
-        named = [each for each in entries if _inner(each, "id") == self.model]
+        named = [each for each in entries if inner(each, "id") == self.model]
         entry: Any = next(iter(named or (entries if len(entries) == 1 else [])), {})
-        self.weights = _size(_inner(entry, "meta", "n_params"), most=MOST_WEIGHTS)
+        self.weights = _size(inner(entry, "meta", "n_params"), most=MOST_WEIGHTS)
         return entry
 
 
 async def _of_list(server: _Server) -> int:
     """vLLM, and whoever else adds the size to OpenAI's list."""
     entry = await server.listed()
-    told = _size(_inner(entry, "max_model_len")) or _size(_inner(entry, "meta", "n_ctx"))
-    return told or (await _of_props(server) if _inner(entry, "owned_by") == "llamacpp" else 0)
+    told = _size(inner(entry, "max_model_len")) or _size(inner(entry, "meta", "n_ctx"))
+    return told or (await _of_props(server) if inner(entry, "owned_by") == "llamacpp" else 0)
 
 
 async def _of_llamacpp(server: _Server) -> int:
@@ -98,9 +98,7 @@ async def _of_llamacpp(server: _Server) -> int:
 async def _of_props(server: _Server) -> int:
     """The size of one slot: what the server was given is shared among them."""
     told = await server.ask(f"{server.root}/props")
-    return _size(_inner(told, "default_generation_settings", "n_ctx")) or _size(
-        _inner(told, "n_ctx")
-    )
+    return _size(inner(told, "default_generation_settings", "n_ctx")) or _size(inner(told, "n_ctx"))
 
 
 async def _of_ollama(server: _Server) -> int:
@@ -110,11 +108,11 @@ async def _of_ollama(server: _Server) -> int:
     if given := await _given_by_ollama(server):
         return given
     shown = await server.ask(f"{server.root}/api/show", {"model": server.model})
-    about = _inner(shown, "model_info")
+    about = inner(shown, "model_info")
     if not isinstance(about, dict):
         return 0
-    server.weights = _weights(_inner(shown, "details", "parameter_size"))
-    parameters = _inner(shown, "parameters")
+    server.weights = _weights(inner(shown, "details", "parameter_size"))
+    parameters = inner(shown, "parameters")
     wanted = _NUM_CTX.search(parameters if isinstance(parameters, str) else "")
     if wanted is None:
         await server.ask(f"{server.root}/api/generate", {"model": server.model}, seconds=math.inf)
@@ -128,18 +126,18 @@ async def _of_ollama(server: _Server) -> int:
 
 async def _given_by_ollama(server: _Server) -> int:
     """Tokens of the model as it is loaded; 0 where it isn't."""
-    loaded = _inner(await server.ask(f"{server.root}/api/ps"), "models")
+    loaded = inner(await server.ask(f"{server.root}/api/ps"), "models")
     names = {server.model, f"{server.model}:latest"}
     for each in loaded if isinstance(loaded, list) else []:
-        if names & {str(_inner(each, "model")), str(_inner(each, "name"))}:
-            server.weights = _weights(_inner(each, "details", "parameter_size"))
-            return _size(_inner(each, "context_length"))
+        if names & {str(inner(each, "model")), str(inner(each, "name"))}:
+            server.weights = _weights(inner(each, "details", "parameter_size"))
+            return _size(inner(each, "context_length"))
     return 0
 
 
 async def _of_lmstudio(server: _Server) -> int:
     told = await server.ask(f"{server.root}/api/v0/models/{quote(server.model)}")
-    return _size(_inner(told, "loaded_context_length"))
+    return _size(inner(told, "loaded_context_length"))
 
 
 _ASKED: Mapping[str, Callable[[_Server], Awaitable[int]]] = {
@@ -150,13 +148,6 @@ _ASKED: Mapping[str, Callable[[_Server], Awaitable[int]]] = {
     "lmstudio": _of_lmstudio,
 }
 """Providers whose servers tell; the others are vendors, whose models all have large contexts."""
-
-
-def _inner(form: Any, *keys: str) -> Any:
-    """The value under nested keys; None where there is none."""
-    for key in keys:
-        form = form.get(key) if isinstance(form, dict) else None
-    return form
 
 
 def _size(value: Any, *, most: int = 10**9) -> int:
