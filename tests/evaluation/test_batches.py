@@ -4,9 +4,11 @@ and that nothing is paid for twice."""
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -138,41 +140,58 @@ def test_a_cancelled_batch_ends_the_run_which_goes_on_without_paying_twice(
 
 KILLED = """
 import sys
-from dataclasses import replace
 from pathlib import Path
 from sqlwright.lab.datasets.spider import load_spider
 from sqlwright.lab.evaluation.run import evaluate
 from tests.evaluation.test_batches import settings
 
-url, folder, vendor, cache = sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4] == "True"
-asked = settings(url, folder, vendor)
-asked = replace(asked, llm=replace(asked.llm, cache=cache))
-evaluate(load_spider(folder / "set"), asked, folder / "out")
+folder = Path(sys.argv[2])
+evaluate(load_spider(folder / "set"), settings(sys.argv[1], folder, sys.argv[3]), folder / "out")
 """
 
 
-@pytest.mark.parametrize(
-    ("vendor", "cache", "end"),
-    [(VENDORS[0], True, signal.SIGKILL), (VENDORS[1], False, signal.SIGINT)],
-)
-def test_a_run_that_was_ended_takes_up_the_batch_that_it_sent(
-    dataset: Dataset, tmp_path: Path, vendor: str, cache: bool, end: signal.Signals
+def test_a_run_that_was_killed_takes_up_the_batch_that_it_sent(
+    dataset: Dataset, tmp_path: Path
 ) -> None:
-    journal = tmp_path / "out" / "batches.jsonl"
     with BatchServer(says, ends=["open"]) as server:
-        arguments = [server.url, str(tmp_path), vendor, str(cache)]
-        process = subprocess.Popen([sys.executable, "-c", KILLED, *arguments])
-        assert comes(lambda: journal.exists() and journal.read_text().endswith("\n"))
-        process.send_signal(end)
+        asked = settings(server.url, tmp_path, VENDORS[0])
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, server.url, str(tmp_path), VENDORS[0]]
+        )
+        assert comes(lambda: was_sent(tmp_path))
+        process.kill()
         process.wait(60)
-        assert records.read(tmp_path / "out") == []
-        server.batches["batch_0"].end = "completed"
-        asked = settings(server.url, tmp_path, vendor)
-        asked = replace(asked, llm=replace(asked.llm, cache=cache))
-        evaluate(dataset, asked, tmp_path / "out")
-        assert len(server.batches) == 1
-    assert {one.status for one in records.read(tmp_path / "out")} == {"answered"}
-    assert len(records.read(tmp_path / "out")) == 4
+        goes_on(server, dataset, asked, tmp_path)
+
+
+def test_a_run_that_was_interrupted_takes_up_the_batch_that_it_sent(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    def interrupt() -> None:
+        comes(lambda: was_sent(tmp_path))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with BatchServer(says, ends=["open"]) as server:
+        asked = settings(server.url, tmp_path, VENDORS[1])
+        asked = replace(asked, llm=replace(asked.llm, cache=False))
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(dataset, asked, tmp_path / "out")
+        goes_on(server, dataset, asked, tmp_path)
+
+
+def was_sent(folder: Path) -> bool:
+    journal = folder / "out" / "batches.jsonl"
+    return journal.exists() and journal.read_text().endswith("\n")
+
+
+def goes_on(server: BatchServer, dataset: Dataset, asked: EvaluationSettings, folder: Path) -> None:
+    """A run that has sent its first batch ends with the answers of that one."""
+    assert records.read(folder / "out") == []
+    server.batches["batch_0"].end = "completed"
+    evaluate(dataset, asked, folder / "out")
+    assert len(server.batches) == 1
+    assert [one.status for one in records.read(folder / "out")] == ["answered"] * 4
 
 
 def test_a_batch_that_its_vendor_refuses_ends_the_run_in_its_words(
