@@ -143,18 +143,6 @@ def test_evidence_and_both_results_are_kept(
     assert "never generated at generation 1 of 1" in text
 
 
-def test_a_run_of_an_earlier_version_is_not_classed() -> None:
-    old = [
-        Record(str(n), "d", "q", "g", "s", "answered", verdicts={"spider": n == 0})
-        for n in range(3)
-    ]
-    figures = summarize(old)["errors"]
-    assert (figures["wrong"], figures["classed"], figures["classes"]) == (2, 0, {})
-    assert figures["split"]["right"]["hits"] == 1
-    text = rendered(summary_lines(summarize(old), look(100)), 100)
-    assert "2 of them by an earlier version, not classed" in text
-
-
 def test_a_gold_query_that_does_not_run_is_doubtful() -> None:
     broken = Record("1", "d", "q", "g", "s", "gold")
     assert summarize([broken])["errors"]["split"]["gold_doubtful"]["hits"] == 1

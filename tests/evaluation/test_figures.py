@@ -327,7 +327,7 @@ def test_wrong_answers(summary: dict[str, Any], large: list[Record], scored: lis
     wrong = [one for one in scored if not right(one)]
     main = Counter((one.errors or [{"class": ""}])[0]["class"] for one in wrong)
     among = Counter(said["class"] for one in wrong for said in one.errors or ())
-    assert errors["wrong"] == errors["classed"] == len(wrong)
+    assert errors["wrong"] == len(wrong)
     for name, told in errors["classes"].items():
         assert (told["main"]["hits"], told["any"]["hits"]) == (main[name], among[name])
     origins = Counter((one.origin["kind"], one.origin["step"]) for one in wrong)

@@ -347,9 +347,6 @@ def error_lines(
         return
     split = [Text(f"{SPLIT[name]} {in_brackets(share)}") for name, share in errors["split"].items()]
     yield from labelled("answers", split, display.width)
-    if errors["classed"] < errors["wrong"]:
-        told = f"{errors['wrong'] - errors['classed']:,} of them by an earlier version, not classed"
-        yield from labelled("wrong", [Text(told, style="warning")], display.width)
     ordered = sorted(errors["classes"].items(), key=lambda item: -item[1]["main"]["hits"])
     classes = [
         Text.assemble(
@@ -556,19 +553,16 @@ def _usage_entries(summary: Mapping[str, Any]) -> list[Text]:
 
 
 def _time_entries(summary: Mapping[str, Any]) -> list[Text]:
-    entries = [_quantile_text("a question", summary["seconds"])]
-    for step, times in summary["seconds_per_step"].items():
-        entries.append(_quantile_text(clean(step, 40), times, style="quiet"))
-    return entries
+    steps = summary["seconds_per_step"].items()
+    return [
+        _quantile_text("a question", summary["seconds"]),
+        *(_quantile_text(clean(step, 40), times, style="quiet") for step, times in steps),
+    ]
 
 
 def _quantile_text(name: str, times: Mapping[str, float], style: str = "") -> Text:
-    return Text.assemble(
-        (
-            f"{name}: median {duration(times['median'])}, 95% within {duration(times['p95'])}",
-            style,
-        )
-    )
+    told = f"{name}: median {duration(times['median'])}, 95% within {duration(times['p95'])}"
+    return Text(told, style)
 
 
 def _share_line(name: str, share: Mapping[str, Any], meaning: str, display: DisplayOptions) -> Text:

@@ -4,7 +4,7 @@ questions apart."""
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Breakdowns(Family):
 
     def __init__(self) -> None:
         self._difficulty, self._database, self._feature = Tally(), Tally(), Tally()
-        self._tags: dict[str, Tally] = {}
+        self._tags: defaultdict[str, Tally] = defaultdict(Tally)
 
     def add(self, record: Record, right: bool) -> None:
         self._database.add(record.db_id, right)
@@ -58,9 +58,7 @@ class Breakdowns(Family):
         for feature in record.features:
             self._feature.add(feature, right)
         for tag, value in record.tags.items():
-            tally = self._tags.get(tag)
-            if tally is None:
-                tally = self._tags[tag] = Tally()
+            tally = self._tags[tag]
             if len(tally) <= MOST_VALUES:  # one more is kept, to know that there are too many
                 tally.add(value, right)
 
@@ -92,17 +90,13 @@ class Measures(Family):
     """Each metric over the questions that it applies to."""
 
     def __init__(self) -> None:
-        self._values: dict[str, array[float]] = {}
+        self._values: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
 
     def add(self, record: Record, right: bool) -> None:
         del right
         for name, value in record.measures.items():
-            if value is None:
-                continue
-            values = self._values.get(name)
-            if values is None:
-                values = self._values[name] = array("d")
-            values.append(value)
+            if value is not None:
+                self._values[name].append(value)
 
     def result(self) -> dict[str, object]:
         """The means and shares. What is no number applies to nothing."""

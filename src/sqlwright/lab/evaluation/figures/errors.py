@@ -16,14 +16,14 @@ SPLIT = ("right", "not_chosen", "none_right", "gold_doubtful")
 class Errors(Family):
     """Classes and origins of wrong answers.
 
-    Classes and origins are shares of the wrong answers that were looked at; the split is of all
+    Classes and origins are shares of the wrong answers; the split is of all
     questions, those whose gold query doesn't run included.
     """
 
     of_all = True
 
     def __init__(self) -> None:
-        self._total = self._wrong = self._classed = 0
+        self._total = self._wrong = 0
         self._splits: Counter[str] = Counter()
         self._main: Counter[str] = Counter()
         self._any: Counter[str] = Counter()
@@ -36,9 +36,6 @@ class Errors(Family):
         if right or record.status == "gold":
             return
         self._wrong += 1
-        if record.errors is None:
-            return
-        self._classed += 1
         main = main_class(record)
         kind = record.origin.get("kind", "")
         self._main[main] += 1
@@ -48,21 +45,20 @@ class Errors(Family):
         self._kinds[main][kind] += 1
 
     def result(self) -> dict[str, object]:
-        classed = self._classed
+        wrong = self._wrong
         told = {
-            "wrong": self._wrong,
-            "classed": classed,
+            "wrong": wrong,
             "split": {name: _share(self._splits[name], self._total) for name in SPLIT},
             "classes": {
                 name: {
-                    "main": _share(self._main[name], classed),
-                    "any": _share(self._any[name], classed),
+                    "main": _share(self._main[name], wrong),
+                    "any": _share(self._any[name], wrong),
                 }
                 for name in CLASSES
                 if self._any[name]
             },
             "origins": [
-                {"kind": kind, "step": step, **_share(self._origins[kind, step], classed)}
+                {"kind": kind, "step": step, **_share(self._origins[kind, step], wrong)}
                 for kind, step in sorted(self._origins, key=_place)
             ],
             "origins_by_class": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import ClassVar, Protocol
 
@@ -29,13 +29,11 @@ class Tally:
     """Shares of right answers by whatever questions are told apart by."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, list[int]] = {}
+        self._counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
 
     def add(self, name: str, hit: bool) -> None:
         """Count a question under a name."""
-        counts = self._counts.get(name)
-        if counts is None:
-            counts = self._counts[name] = [0, 0]
+        counts = self._counts[name]
         counts[0] += hit
         counts[1] += 1
 

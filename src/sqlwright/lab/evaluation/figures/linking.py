@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from sqlwright.lab.evaluation.figures.family import Family
@@ -51,17 +51,14 @@ class Views(Family):
     """
 
     def __init__(self) -> None:
-        self._views: dict[str, _View] = {}
+        self._views: defaultdict[str, _View] = defaultdict(_View)
 
     def add(self, record: Record, right: bool) -> None:
         del right
         if not record.needed_columns:
             return
         for step, counts in record.views.items():
-            view = self._views.get(step)
-            if view is None:
-                view = self._views[step] = _View()
-            view.add(record, counts)
+            self._views[step].add(record, counts)
 
     def result(self) -> dict[str, object]:
         """The figures by step."""
@@ -72,38 +69,34 @@ class _View:
     """The sums of one step."""
 
     def __init__(self) -> None:
-        self._questions = self._needed_columns = self._needed_tables = 0
-        self._columns = self._found_columns = self._tables = self._found_tables = 0
-        self._all_columns = self._all_tables = 0
+        self._sums: Counter[str] = Counter()
         self._by_database: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
     def add(self, record: Record, counts: Mapping[str, int]) -> None:
-        self._questions += 1
-        self._needed_columns += record.needed_columns
-        self._needed_tables += record.needed_tables
-        columns, found_columns = counts["columns"], counts["found_columns"]
-        found_tables = counts["found_tables"]
-        self._columns += columns
-        self._found_columns += found_columns
-        self._tables += counts["tables"]
-        self._found_tables += found_tables
-        self._all_columns += found_columns == record.needed_columns
-        self._all_tables += found_tables == record.needed_tables
+        self._sums.update(counts)
+        self._sums.update(
+            questions=1,
+            needed_columns=record.needed_columns,
+            needed_tables=record.needed_tables,
+            all_columns=counts["found_columns"] == record.needed_columns,
+            all_tables=counts["found_tables"] == record.needed_tables,
+        )
         shown = self._by_database[record.db_id]
-        shown[0] += columns
+        shown[0] += counts["columns"]
         shown[1] += 1
 
     def figures(self) -> dict[str, object]:
+        of, questions = self._sums, self._sums["questions"]
         return {
-            "questions": self._questions,
-            "column_recall": self._found_columns / self._needed_columns,
-            "column_precision": self._found_columns / max(1, self._columns),
-            "table_recall": self._found_tables / max(1, self._needed_tables),
-            "table_precision": self._found_tables / max(1, self._tables),
-            "all_columns_shown": Share(self._all_columns, self._questions).as_dict(),
-            "all_tables_shown": Share(self._all_tables, self._questions).as_dict(),
-            "columns": self._columns / self._questions,
-            "tables": self._tables / self._questions,
+            "questions": questions,
+            "column_recall": _ratio(of["found_columns"], of["needed_columns"]),
+            "column_precision": _ratio(of["found_columns"], of["columns"]),
+            "table_recall": _ratio(of["found_tables"], of["needed_tables"]),
+            "table_precision": _ratio(of["found_tables"], of["tables"]),
+            "all_columns_shown": Share(of["all_columns"], questions).as_dict(),
+            "all_tables_shown": Share(of["all_tables"], questions).as_dict(),
+            "columns": of["columns"] / questions,
+            "tables": of["tables"] / questions,
             "columns_by_database": {
                 db_id: total / count for db_id, (total, count) in sorted(self._by_database.items())
             },

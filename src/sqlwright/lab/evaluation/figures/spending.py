@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import reduce
@@ -26,17 +26,14 @@ class Latency(Family):
 
     def __init__(self) -> None:
         self._seconds, self._fresh = array("d"), array("d")
-        self._steps: dict[str, array[float]] = {}
+        self._steps: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
 
     def add(self, record: Record, right: bool) -> None:
         del right
         self._seconds.append(record.seconds)
         self._fresh.append(record.seconds + record.saved_seconds)
         for step, seconds in record.times.items():
-            taken = self._steps.get(step)
-            if taken is None:
-                taken = self._steps[step] = array("d")
-            taken.append(seconds)
+            self._steps[step].append(seconds)
 
     def result(self) -> dict[str, object]:
         """The quantiles."""
@@ -80,7 +77,7 @@ class _Account:
     """Calls, tokens and cost of questions, in all and by step."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, Counter[str]] = {}
+        self._steps: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._unknown: set[tuple[str, str]] = set()
         """Steps, and their costs that aren't known of some question."""
         self._calls, self._tokens, self._cost = array("d"), array("d"), array("d")
@@ -92,9 +89,7 @@ class _Account:
         calls = tokens = 0
         cost: float | None = 0.0
         for step, used in usage.items():
-            total = self._steps.get(step)
-            if total is None:
-                total = self._steps[step] = Counter()
+            total = self._steps[step]
             for name, amount in used.items():
                 if amount:  # most are 0
                     total[name] += amount

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sqlwright.boundary.text import counted
 from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.intervals import PairedDifference, Share
 from sqlwright.lab.evaluation.pages.differences import (
@@ -15,7 +16,7 @@ from sqlwright.lab.evaluation.pages.differences import (
     p_words,
     verdict_words,
 )
-from sqlwright.lab.evaluation.pages.estimates import Estimate, mapping, number_of, points
+from sqlwright.lab.evaluation.pages.estimates import Estimate, mapping, points
 from sqlwright.lab.evaluation.pages.report import (
     Entry,
     Opening,
@@ -26,7 +27,7 @@ from sqlwright.lab.evaluation.pages.report import (
 )
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun, set_words
 from sqlwright.lab.evaluation.pages.sections.wrong import (
-    counted,
+    choices_of,
     gold_query,
     origin_of,
     query,
@@ -135,8 +136,8 @@ def _counts(found: RunDifference) -> Section:
         "Changes",
         "counts",
         said=[
-            f"{number_of(found.rewritten, 'question')} right both times with another query, "
-            f"{number_of(len(found.of('still_wrong')), 'question')} wrong both times with another "
+            f"{counted(found.rewritten, 'question')} right both times with another query, "
+            f"{counted(len(found.of('still_wrong')), 'question')} wrong both times with another "
             "one."
         ],
         figures=(
@@ -209,8 +210,8 @@ def _changes(found: RunDifference) -> Section:
         rest=f"The first {len(shown):,} are shown; --json has {more:,} more." if more else "",
         choices={
             "change": ("Change", kinds),
-            "class": ("Main class", counted(map(main_class, wrong))),
-            "database": ("Database", counted(one.db_id for one in wrong)),
+            "class": ("Main class", choices_of(map(main_class, wrong))),
+            "database": ("Database", choices_of(one.db_id for one in wrong)),
         },
         entries=[_entry(change, found) for change in shown],
         list_place="changed-answers",

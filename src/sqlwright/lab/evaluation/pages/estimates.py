@@ -139,8 +139,3 @@ def points(difference: float) -> str:
     """A difference of shares in points, with its sign."""
     told = f"{100 * difference:+.1f}".replace("-", "−")
     return told if told[1:] != "0.0" else "0.0"
-
-
-def number_of(count: int, word: str) -> str:
-    """A count with its word."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -158,10 +158,7 @@ def _accuracy(runs: Sequence[MeasuredRun]) -> Html:
 
 
 def _cost(runs: Sequence[MeasuredRun]) -> Html:
-    price = price_of(runs)
-    named = [(run.name, run, run.scored) for run in runs]
-    about = "What questions take at the mean, and how many are right; whiskers are 95% intervals."
-    return priced_figure("Accuracy against cost", named, about, price)
+    return priced_figure([(run.name, run, run.scored) for run in runs], price_of(runs))
 
 
 def _against(found: Sequence[RunDifference]) -> list[ReportTable]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlwright.boundary.text import duration, money
+from sqlwright.boundary.text import counted, duration, money
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS
 from sqlwright.lab.evaluation.figures.notes import otherwise
 from sqlwright.lab.evaluation.pages.estimates import (
@@ -14,7 +14,6 @@ from sqlwright.lab.evaluation.pages.estimates import (
     levels,
     mapping,
     number,
-    number_of,
 )
 from sqlwright.lab.evaluation.pages.report import Opening, Section, Sentence
 from sqlwright.lab.evaluation.pages.runs import MeasuredRun
@@ -44,7 +43,7 @@ def opening(run: MeasuredRun) -> Opening:
         headline = (
             "",
             accuracy.told,
-            f" of {number_of(accuracy.total or 0, 'question')} answered right: execution "
+            f" of {counted(accuracy.total or 0, 'question')} answered right: execution "
             f"accuracy between {accuracy.interval.replace(' to ', ' and ')}, as far as "
             "so many questions can tell.",
         )
@@ -57,15 +56,15 @@ def _caveats(run: MeasuredRun) -> Iterator[str]:
     if not run.finished:
         yield f"This run isn't finished: {run.progress}."
     if gone := int(number(summary.get("gold_does_not_run")) or 0):
-        yield f"{number_of(gone, 'question')} left out: the gold query doesn't run."
+        yield f"{counted(gone, 'question')} left out: the gold query doesn't run."
     for db_id, one in mapping(summary.get("skipped")).items():
         count = int(number(mapping(one).get("questions")) or 0)
         reason = str(mapping(one).get("reason", ""))
-        yield f"{db_id} left out with {number_of(count, 'question')}: {reason}"
+        yield f"{db_id} left out with {counted(count, 'question')}: {reason}"
     stood_in = estimate(summary.get("stood_in"))
     if stood_in is not None:
         yield (
-            f"{number_of(stood_in.total or 0, 'question')} answered by embedded models in the "
+            f"{counted(stood_in.total or 0, 'question')} answered by embedded models in the "
             f"language model's place, {stood_in.hits:,} of them right."
         )
     yield from (f"{line[0].upper()}{line[1:]}" for line in otherwise(summary))
@@ -84,12 +83,12 @@ def _losses(summary: Mapping[str, Any]) -> Iterator[Sentence]:
     if lost is not None and none is not None and (lost.hits or none.hits):
         if (lost.hits or 0) >= (none.hits or 0):
             yield (
-                f"Selection loses most: {number_of(lost.hits or 0, 'question')} ({lost.told}) had "
+                f"Selection loses most: {counted(lost.hits or 0, 'question')} ({lost.told}) had "
                 f"a right candidate that wasn't chosen, {none.hits:,} had none."
             )
         else:
             yield (
-                f"Most is lost before selection: {number_of(none.hits or 0, 'question')} "
+                f"Most is lost before selection: {counted(none.hits or 0, 'question')} "
                 f"({none.told}) had no right candidate, {lost.hits:,} had one that wasn't chosen."
             )
     classes = {
@@ -104,7 +103,7 @@ def _losses(summary: Mapping[str, Any]) -> Iterator[Sentence]:
         yield "The commonest error is ", name, about
     doubtful = split.get("gold_doubtful")
     if doubtful is not None and doubtful.hits:
-        count = number_of(doubtful.hits, "question")
+        count = counted(doubtful.hits, "question")
         yield f"The gold query of {count} ({doubtful.told}) is doubtful."
 
 
@@ -170,4 +169,4 @@ def _spent(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         note = "" if low is None or high is None else f"{money(low)} to {money(high)}"
         yield "a question costs", money(value), note or words
     elif words:
-        yield "language models", number_of(int(used.get("calls", 0)), "call"), words
+        yield "language models", counted(int(used.get("calls", 0)), "call"), words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
+from statistics import fmean
 from typing import Any
 
 from sqlwright.boundary.text import duration, money
@@ -62,19 +63,13 @@ def price_of(runs: Sequence[MeasuredRun]) -> Price:
     )
 
 
-def mean(values: Sequence[float]) -> float:
-    """The mean, 0 of nothing."""
-    return sum(values) / len(values) if values else 0.0
-
-
-def priced_figure(
-    title: str, named: Sequence[tuple[str, MeasuredRun, Sequence[Record]]], about: str, price: Price
-) -> Html:
+def priced_figure(named: Sequence[tuple[str, MeasuredRun, Sequence[Record]]], price: Price) -> Html:
     """Accuracy against price: a point for each of some groups of records."""
+    about = "What questions take at the mean, and how many are right; whiskers are 95% intervals."
     points, rows = [], []
     for place, (name, run, records) in enumerate(named):
         share = Share(sum(one.right(run.rule) for one in records), len(records))
-        spent = mean([price.of(one) for one in records])
+        spent = fmean(map(price.of, records)) if records else 0.0
         low, high = share.interval
         points.append(Point(name, spent, share.value, low, high, place))
         told = price.told(spent)
@@ -90,7 +85,7 @@ def priced_figure(
         points=points,
     )
     head = ("", price.title[:1].upper() + price.title[1:], "Right", "95% from", "to")
-    return figure(title, drawing, about=about, head=head, rows=rows)
+    return figure("Accuracy against cost", drawing, about=about, head=head, rows=rows)
 
 
 def _room(points: Sequence[Point]) -> tuple[float, float]:
@@ -119,8 +114,7 @@ def _by_difficulty(run: MeasuredRun) -> Html:
         named = [(db_id, run, [r for r in run.scored if r.db_id == db_id]) for db_id in asked]
     if not LEAST <= len(named) <= LEVELS_SHOWN:
         return NOTHING
-    about = "What questions take at the mean, and how many are right; whiskers are 95% intervals."
-    return priced_figure("Accuracy against cost", named, about, price)
+    return priced_figure(named, price)
 
 
 def _tokens(summary: Mapping[str, Any]) -> Html:

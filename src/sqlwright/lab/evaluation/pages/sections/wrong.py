@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlwright.boundary.text import percent
+from sqlwright.boundary.text import counted, percent
 from sqlwright.lab.evaluation.error_classes.origins import MEANINGS, ORIGINS
 from sqlwright.lab.evaluation.figures.errors import main_class
 from sqlwright.lab.evaluation.pages.estimates import (
@@ -16,7 +16,6 @@ from sqlwright.lab.evaluation.pages.estimates import (
     estimates,
     listed,
     mapping,
-    number_of,
     share_figure,
 )
 from sqlwright.lab.evaluation.pages.report import Entry, Query, ReportTable, Section, Sentence
@@ -123,7 +122,7 @@ def _cross(errors: Mapping[str, Any]) -> list[ReportTable]:
 def wrong_answers(run: MeasuredRun) -> Section:
     """The wrong answers."""
     shown = run.wrong[:ANSWERS]
-    more = number_of(len(run.wrong) - len(shown), "more wrong answer")
+    more = counted(len(run.wrong) - len(shown), "more wrong answer")
     rest = f"The first {len(shown):,} are shown; {more} are in predictions.jsonl."
     return Section(
         f"Wrong answers ({len(run.wrong):,})",
@@ -131,15 +130,15 @@ def wrong_answers(run: MeasuredRun) -> Section:
         "Wrong answers",
         rest=rest if len(run.wrong) > len(shown) else "",
         choices={
-            "class": ("Main class", counted(map(main_class, shown), list(MEANINGS))),
-            "database": ("Database", counted(one.db_id for one in shown)),
+            "class": ("Main class", choices_of(map(main_class, shown), list(MEANINGS))),
+            "database": ("Database", choices_of(one.db_id for one in shown)),
         },
         entries=[_entry(one) for one in shown],
         list_place="wrong-answers",
     )
 
 
-def counted(values: Iterable[str], order: Sequence[str] = ()) -> list[tuple[str, str]]:
+def choices_of(values: Iterable[str], order: Sequence[str] = ()) -> list[tuple[str, str]]:
     """The values of a choice, each with how often it is there; by their order, or by name."""
     counts = Counter(values)
     places = {name: place for place, name in enumerate(order)}
