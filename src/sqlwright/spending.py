@@ -43,6 +43,16 @@ class Budget:
     def limited(self) -> bool:
         return any(each is not None for each in (self.calls, self.tokens, self.cost, self.replies))
 
+    def holds(self, used: Reservation) -> bool:
+        """True if so much is within it; what isn't known can't be kept under a limit."""
+        pairs = (
+            (self.calls, used.calls),
+            (self.tokens, used.tokens),
+            (self.cost, used.cost),
+            (self.replies, used.replies),
+        )
+        return all(most is None or (one is not None and one <= most) for most, one in pairs)
+
     def capped(self, replies: int) -> Budget:
         """The same with a limit for replies, unless it names tokens."""
         return self if self.tokens is not None or not replies else replace(self, replies=replies)
@@ -211,19 +221,15 @@ class Spending:
     def _fits(self, wanted: Reservation) -> bool:
         if not self.budget.limited:
             return True
-        total, limits = self._total(), self.budget
-        tokens = total.prompt_tokens + total.reply_tokens + wanted.tokens
-        if limits.calls is not None and total.calls + wanted.calls > limits.calls:
-            return False
-        if limits.tokens is not None and tokens > limits.tokens:
-            return False
-        if limits.replies is not None and total.reply_tokens + wanted.replies > limits.replies:
-            return False
-        if limits.cost is None:
-            return True
-        if total.cost is None or wanted.cost is None:
-            return False  # what isn't known can't be kept under a limit
-        return total.cost + wanted.cost <= limits.cost
+        total = self._total()
+        known = total.cost is not None and wanted.cost is not None
+        together = Reservation(
+            total.calls + wanted.calls,
+            total.prompt_tokens + total.reply_tokens + wanted.tokens,
+            (total.cost or 0.0) + (wanted.cost or 0.0) if known else None,
+            total.reply_tokens + wanted.replies,
+        )
+        return self.budget.holds(together)
 
 
 def plus(first: Usage, second: Usage) -> Usage:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from sqlwright.candidates import facts_of, group_by_result, history, valid
+from sqlwright.candidates import facts_of, group_by_result, valid
 from sqlwright.confidence.calibration import log_odds
 from sqlwright.schema import Schema
 from sqlwright.sql.facts import QueryFacts
@@ -54,11 +54,10 @@ class Seen:
     def authors(self) -> tuple[int, int]:
         """Authors (models, each with its prompts) most of whose samples give the chosen result, and
         all that wrote a query that runs."""
-        by_author: defaultdict[tuple[str, str, str], list[Candidate]] = defaultdict(list)
+        by_author: defaultdict[str, list[Candidate]] = defaultdict(list)
         for one in self.state.candidates:
             if not one.goal and valid(one):
-                root = list(history(one))[-1]
-                by_author[root.source, root.prompt, root.model].append(one)
+                by_author[one.writer].append(one)
         agreeing = 0
         for written in by_author.values():
             groups = group_by_result(written)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sqlwright import candidates as pool
 from sqlwright.caveats import Look, cautioned
 from sqlwright.protocols import Run, Workspace
 from sqlwright.types import Author, Basis, Candidate, Sign, State
@@ -16,7 +15,7 @@ Caution = Callable[[State], State]
 
 def author_of(chosen: Candidate, state: State) -> Author:
     """The author of the query's first version, whatever repaired it."""
-    first = list(pool.history(chosen))[-1]
+    first = chosen.first
     if first.by_model:
         return "language_model"
     if first.source != "generation.embedded":

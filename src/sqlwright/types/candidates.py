@@ -242,13 +242,16 @@ class Candidate:
         return "" if self.parent is None else self.parent.id
 
     @property
+    def first(self) -> Candidate:
+        """The version that its author wrote, before any repair."""
+        return self if self.parent is None else self.parent.first
+
+    @property
     def writer(self) -> str:
-        """The writer of the query that it was made from: its prompt, or the step where that has
-        one prompt only, and the language model that it names. Repairs don't change it."""
-        if self.parent is not None:
-            return self.parent.writer
-        name = self.prompt or self.source
-        return f"{name}, {self.model}" if self.model else name
+        """The author of its first version: its prompt, or the step where that has one prompt only,
+        and the language model that it names."""
+        name = self.first.prompt or self.first.source
+        return f"{name}, {self.first.model}" if self.first.model else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.boundary.text import readable
-from sqlwright.lab.comparison.words import first_version
 from sqlwright.presentation.answer import answer_to_dict, candidate_to_dict, plain, result_to_dict
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Candidate, State
@@ -101,7 +100,7 @@ def _column(ref: ColumnRef) -> dict[str, str]:
 
 def _candidate(candidate: Candidate, one: ComparedRecipe) -> dict[str, Any]:
     alike = next((each.agreeing for each in one.clusters if candidate in each.candidates), ())
-    first = first_version(candidate)
+    first = candidate.first
     return {
         **candidate_to_dict(candidate, rows=ROWS),
         "author": first.source,

@@ -8,7 +8,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlwright.boundary.text import money, percent
-from sqlwright.candidates import history
 from sqlwright.presentation.answer import cell_to_text
 from sqlwright.presentation.sureness import agreement_words, basis_lines
 from sqlwright.types import Candidate, ColumnExamples, ExecutionResult, SubQuestion, Usage
@@ -33,16 +32,10 @@ order and limit, queries within it, parts without words."""
 ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
 
 
-def first_version(candidate: Candidate) -> Candidate:
-    """A query as its author wrote it, before any repair."""
-    *_, first = history(candidate)
-    return first
-
-
 def author(candidate: Candidate) -> str:
     """The author of a query's first version: the name of its prompt, else its step, and the model
     that it names."""
-    first = first_version(candidate)
+    first = candidate.first
     named = PurePath(first.prompt).stem or first.source
     return f"{named} of {first.model}" if first.model else named
 
@@ -205,7 +198,7 @@ def author_words(candidates: Sequence[Candidate]) -> str:
     """Those who wrote the first versions of queries, with the numbers of their samples."""
     samples: dict[str, list[int]] = {}
     for candidate in candidates:
-        first = first_version(candidate)
+        first = candidate.first
         samples.setdefault(author(candidate), []).append(first.sample)
     told = []
     for name, numbers in samples.items():

@@ -94,18 +94,8 @@ def _needed(call: Call, rule: Rule) -> Reservation:
 
 def _how_many(part: SampleRange, left: Budget, rule: Rule) -> int:
     counts = range(part.count, 0, -1)
-    return next((n for n in counts if _fits(replace(part, count=n), left, rule)), 0)
-
-
-def _fits(part: SampleRange, left: Budget, rule: Rule) -> bool:
-    needed = _needed(part.to_send(), rule)
-    if left.calls is not None and needed.calls > left.calls:
-        return False
-    if left.tokens is not None and needed.tokens > left.tokens:
-        return False
-    if left.replies is not None and needed.replies > left.replies:
-        return False
-    return left.cost is None or (needed.cost is not None and needed.cost <= left.cost)
+    needed = ((n, _needed(replace(part, count=n).to_send(), rule)) for n in counts)
+    return next((n for n, most in needed if left.holds(most)), 0)
 
 
 def _shortened(part: SampleRange, left: Budget, rule: Rule) -> SampleRange | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, Field
 
-from sqlwright.candidates import history, normalized_sql
+from sqlwright.candidates import normalized_sql
 from sqlwright.errors import BudgetSpent, MalformedReply, ModelFailed
 from sqlwright.messages import Text
 from sqlwright.prompts.replies import json_from
@@ -23,7 +23,7 @@ from sqlwright.protocols import Context, Step
 from sqlwright.running import combinators
 from sqlwright.running.agent.known import changes, summary
 from sqlwright.running.agent.tools import DONE, chosen_name, offered, samples_in, tools_of
-from sqlwright.types import Candidate, State
+from sqlwright.types import State
 
 NAME = "agent"
 
@@ -180,28 +180,23 @@ class _Runs:
         return self._without_repeats(name, state, after)
 
     def _without_repeats(self, name: str, before: State, after: State) -> State:
-        old = {_first(one).id for one in before.candidates}
+        old = {one.first.id for one in before.candidates}
         staying = {
-            normalized_sql(_first(one).sql, _first(one).dialect)
+            normalized_sql(one.first.sql, one.first.dialect)
             for one in after.candidates
-            if _first(one).id in old and self._author.get(_first(one).id) == name
+            if one.first.id in old and self._author.get(one.first.id) == name
         }
         kept = [
             one
             for one in after.candidates
-            if _first(one).id in old
-            or normalized_sql(_first(one).sql, _first(one).dialect) not in staying
+            if one.first.id in old
+            or normalized_sql(one.first.sql, one.first.dialect) not in staying
         ]
         for one in kept:
-            self._author.setdefault(_first(one).id, name)
+            self._author.setdefault(one.first.id, name)
         self.left_out = len(after.candidates) - len(kept)
         return after.evolve(candidates=tuple(kept)) if self.left_out else after
 
 
 def _fields(tool: Step, state: State) -> list[object]:
     return [getattr(state, name) for name in sorted(tool.reads)]
-
-
-def _first(candidate: Candidate) -> Candidate:
-    """The version that its author wrote."""
-    return list(history(candidate))[-1]

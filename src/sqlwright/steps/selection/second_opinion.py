@@ -129,7 +129,7 @@ def _opinion(
     judged = [
         one
         for one in side.candidates
-        if valid(one) and (_first(one).id in roots or normalized_sql(one.sql, one.dialect) in wrote)
+        if valid(one) and (one.first.id in roots or normalized_sql(one.sql, one.dialect) in wrote)
     ]
     critic = context.critic
     assessment = critic.assess(side, judged or [selected])
@@ -166,7 +166,3 @@ def _account(selected: Candidate, checked: Sequence[Candidate]) -> Account | Non
     """The account of the selected query itself, not of what became of it."""
     versions = (version for one in checked for version in history(one))
     return next((one.account for one in versions if one.id == selected.id), None)
-
-
-def _first(candidate: Candidate) -> Candidate:
-    return list(history(candidate))[-1]
