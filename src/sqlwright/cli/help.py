@@ -117,11 +117,15 @@ class CalmGroup(TyperGroup):
 
 
 def command_group(
-    purpose: str, examples: str, places: Mapping[str, str] | None = None
+    purpose: str,
+    examples: str,
+    places: Mapping[str, str] | None = None,
+    *,
+    cls: type[CalmGroup] = CalmGroup,
 ) -> CalmGroup:
     """A group of commands that shows its help where none of them is named."""
     app = typer.Typer(
-        cls=CalmGroup,
+        cls=cls,
         add_completion=False,
         rich_markup_mode=None,
         invoke_without_command=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from rich.text import Text
 
 from sqlwright.api import Session
 from sqlwright.boundary.home import make_private
-from sqlwright.boundary.text import readable
+from sqlwright.boundary.text import counted, readable
 from sqlwright.caveats import Look
 from sqlwright.cli.commands.golden import tell_added
 from sqlwright.cli.commands.sql import execute, nearest, raise_failure
@@ -203,9 +202,8 @@ class Conversation:
                 self._screen.note(clean(alone, 100))
             return
         schema = self._session.workspace.schema
-        tables = len(schema.tables)
         self._screen.note(
-            f"{clean(schema.name, 100)}: {tables:,} table{'' if tables == 1 else 's'}, "
+            f"{clean(schema.name, 100)}: {counted(len(schema.tables), 'table')}, "
             f"{schema.column_count:,} columns. Ask away; :help lists the commands."
         )
         if alone:
@@ -356,20 +354,11 @@ class Conversation:
         if not sql:
             self._screen.note("write a query after :run", "warning")
             return
-        cancelled = threading.Event()
-        with Spinner(self._screen, "running the query"):
-            result, interrupted = interruptible(
-                lambda: execute(
-                    self._session.workspace.database,
-                    sql,
-                    limits=self._limits,
-                    cancelled=cancelled,
-                ),
-                cancelled.set,
-            )
+        database = self._session.workspace.database
+        result, interrupted = execute(self._screen, database, sql, self._limits)
         if interrupted:
             raise KeyboardInterrupt
-        raise_failure(result, self._session.workspace.database)
+        raise_failure(result, database)
         self._show_query(sql, result)
 
     def _show_tables(self, part: str) -> None:

@@ -20,7 +20,7 @@ from sqlwright.cli.failure import ANSWERS_LOST, UNDER_SHARE, UNHEALTHY, UsageErr
 from sqlwright.cli.help import as_command, command_group
 from sqlwright.cli.opening import settled
 from sqlwright.cli.terminal.console import Screen, write_result
-from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.layout import labelled, rest
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.typed import measuring, options
@@ -212,10 +212,10 @@ class Outcome:
         if since is None:
             return
         yield from labelled("baseline", [Text(_counts(self.checked))], display.width)
-        lost = [self._entry(id_, reason=True) for id_ in since.lost[:SHOWN]]
-        yield from labelled("broken", _cut(lost, len(since.lost)), display.width, hang=2)
-        mended = [self._entry(id_, reason=False) for id_ in since.mended[:SHOWN]]
-        yield from labelled("mended", _cut(mended, len(since.mended)), display.width, hang=2)
+        for label, ids in (("broken", since.lost), ("mended", since.mended)):
+            entries = [self._entry(id_, reason=label == "broken") for id_ in ids[:SHOWN]]
+            entries += rest(len(ids) - SHOWN)
+            yield from labelled(label, entries, display.width, hang=2)
 
     def _share_entries(self) -> Iterator[Text]:
         share, gate = self.checked.share, self.checked.gate
@@ -250,12 +250,6 @@ def _counts(checked: Checked) -> str:
         "gone": since.removed,
     }
     return ", ".join(f"{len(ids):,} {name}" for name, ids in counts.items())
-
-
-def _cut(entries: Sequence[Text], whole: int) -> Iterator[Text]:
-    yield from entries
-    if whole > len(entries):
-        yield Text(f"and {whole - len(entries):,} more", style="quiet")
 
 
 ALONE = "it followed other questions; a golden set keeps it alone, so say all that it means"
@@ -359,12 +353,11 @@ def fault_data(found: Sequence[Fault], file: Path, questions: int) -> dict[str, 
 
 def _summary(found: Sequence[Fault], questions: int) -> str:
     told = [
-        f"{count:,} {severity}{'' if count == 1 else 's'}"
+        counted(count, severity)
         for severity in ("error", "warning")
         if (count := _count(found, severity))
     ]
-    of = f"{questions:,} question{'' if questions == 1 else 's'}"
-    return f"{' and '.join(told) or 'nothing wrong'} in {of}"
+    return f"{' and '.join(told) or 'nothing wrong'} in {counted(questions, 'question')}"
 
 
 def _style(found: Sequence[Fault]) -> str:

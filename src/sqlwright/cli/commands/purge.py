@@ -114,12 +114,8 @@ def _close_up(screen: Screen, found: list[KeptFolder], others: int, *, quiet: bo
         total = _size(sum(kept.bytes for kept in found))
         screen.note(f"{total} in all; files of --record and --out lie where you put them")
     if others:
-        files = (
-            "1 file stays that sqlwright"
-            if others == 1
-            else f"{others:,} files stay that sqlwright"
-        )
-        screen.note(f"{files} didn't write", style="")
+        files = "1 file stays" if others == 1 else f"{others:,} files stay"
+        screen.note(f"{files} that sqlwright didn't write", style="")
 
 
 def _size(number: int) -> str:

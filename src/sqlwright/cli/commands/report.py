@@ -8,12 +8,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from typer.main import get_command
 
 from sqlwright.boundary.text import to_json
 from sqlwright.cli.commands.evaluate import summary_lines
 from sqlwright.cli.failure import UNHEALTHY
-from sqlwright.cli.help import CONTEXT, CalmCommand, CalmGroup, as_command
+from sqlwright.cli.help import CalmCommand, CalmGroup, as_command, command_group
 from sqlwright.cli.page import check_place, keep_page
 from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.layout import labelled
@@ -93,21 +92,11 @@ def with_usual_page(args: Sequence[str]) -> list[str]:
     return given
 
 
-_app = typer.Typer(
-    cls=ReportGroup,
-    rich_markup_mode=None,
-    epilog=EXAMPLES,
-    add_completion=False,
-    context_settings=dict(CONTEXT),
-)
+PURPOSE = """\
+Show what came of measured runs, in the terminal or as a page; `diff` shows what changed.
 
-
-@_app.callback()
-def report() -> None:
-    """Show what came of measured runs, in the terminal or as a page; `diff` shows what changed.
-
-    A folder alone is shown: `sqlwright report FOLDER`.
-    """
+A folder alone is shown: `sqlwright report FOLDER`.
+"""
 
 
 def show(
@@ -276,6 +265,6 @@ def _setting(text: str) -> str:
     return clean(set_words(text), 200)
 
 
-group: Any = get_command(_app)
+group = command_group(PURPOSE, EXAMPLES, cls=ReportGroup)
 group.add_command(as_command("show", show, SHOW_EXAMPLES, cls=PageCommand))
 group.add_command(as_command("diff", diff, DIFF_EXAMPLES, cls=PageCommand))

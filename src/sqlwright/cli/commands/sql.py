@@ -90,12 +90,7 @@ def command(
             display = DisplayOptions.of(screen, shown.max_rows)
             screen.show(check_lines(opened, target.text, display, plan=explain))
             return 0
-        cancelled = threading.Event()
-        with Spinner(screen, "running the query"):
-            result, interrupted = interruptible(
-                lambda: execute(opened, target.text, limits=limits, cancelled=cancelled),
-                cancelled.set,
-            )
+        result, interrupted = execute(screen, opened, target.text, limits)
         if interrupted:
             return INTERRUPTED
         raise_failure(result, opened)
@@ -111,15 +106,13 @@ SUGGESTED = 3
 
 
 def execute(
-    database: Database,
-    sql: str,
-    *,
-    limits: Limits,
-    cancelled: threading.Event,
-) -> ExecutionResult:
-    """Run one query under the guard and within limits."""
-
-    return database.execute(sql, Run(cancelled=cancelled, limits=limits), limits=limits)
+    screen: Screen, database: Database, sql: str, limits: Limits
+) -> tuple[ExecutionResult, bool]:
+    """Run one query under the guard and within limits; its result, and whether Ctrl-C cut it
+    short."""
+    run = Run(cancelled=threading.Event(), limits=limits)
+    with Spinner(screen, "running the query"):
+        return interruptible(lambda: database.execute(sql, run, limits=limits), run.cancelled.set)
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:

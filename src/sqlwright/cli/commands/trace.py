@@ -14,7 +14,7 @@ from sqlwright.boundary.text import counted, duration, money, readable, to_json
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import settled
 from sqlwright.cli.terminal.console import Screen, write_result
-from sqlwright.cli.terminal.layout import indented, labelled, shorten, wrapped
+from sqlwright.cli.terminal.layout import indented, labelled, rest, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.typed import options
@@ -204,9 +204,7 @@ def _event_lines(
 def _value_entries(value: Any, display: DisplayOptions) -> list[Text]:
     items = value if isinstance(value, list) else [value]
     entries = [Text(shorten(_item_words(item), 400, display.glyphs)) for item in items[:ITEMS]]
-    if len(items) > ITEMS:
-        entries.append(Text.assemble((f"and {len(items) - ITEMS} more", "quiet")))
-    return entries or [Text.assemble(("none", "quiet"))]
+    return entries + rest(len(items) - ITEMS) or [Text.assemble(("none", "quiet"))]
 
 
 def _item_words(item: Any) -> str:
@@ -346,9 +344,8 @@ def call_lines(
     for reply in listed[:REPLIES]:
         if isinstance(reply, dict):
             yield from indented(_reply_lines(reply, display))
-    if len(listed) > REPLIES:
-        rest = Text(f"and {len(listed) - REPLIES} more replies", style="quiet")
-        yield from indented(labelled("", [rest], display.width - 2))
+    more = rest(len(listed) - REPLIES, "more replies")
+    yield from indented(labelled("", more, display.width - 2))
 
 
 def _taken(event: Mapping[str, Any], display: DisplayOptions) -> str:

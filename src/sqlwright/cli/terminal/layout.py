@@ -101,6 +101,11 @@ def indented(lines: Iterable[Text], by: int = 2) -> Iterator[Text]:
         yield Text(" " * by) + line if line else line
 
 
+def rest(count: int, what: str = "more") -> list[Text]:
+    """The line that says how many are there besides those shown; none where all are."""
+    return [Text(f"and {count:,} {what}", style="quiet")] if count > 0 else []
+
+
 def _leading(text: str) -> int:
     return len(text) - len(text.lstrip(" "))
 

@@ -16,6 +16,7 @@ from sqlwright.cli.terminal.layout import (
     PROSE,
     indented,
     labelled,
+    rest,
     shorten,
     wrapped,
 )
@@ -116,7 +117,7 @@ def answer_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
 def understood_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     """The query in words, and the tables it reads."""
     entries = [part_line(part, display.glyphs) for part in answer.reading[:MENTIONED]]
-    entries += _rest(len(answer.reading) - MENTIONED)
+    entries += rest(len(answer.reading) - MENTIONED)
     yield from labelled("understood", entries, display.width, hang=2)
     if answer.used_tables:
         names = Text(", ").join(
@@ -148,7 +149,7 @@ def sql_lines(sql: str, display: DisplayOptions, dialect: str) -> Iterator[Text]
     text = "\n".join(lines[:SQL_LINES])
     block = highlighted(text, cut) if display.coloured else Text(text)
     yield from indented(wrapped(block, display.width - 2, hang=2))
-    yield from indented(_rest(left_out))
+    yield from indented(rest(left_out))
 
 
 def result_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
@@ -169,7 +170,7 @@ def result_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
 def warning_lines(warnings: Sequence[Note], display: DisplayOptions) -> Iterator[Text]:
     """Warnings."""
     entries = [Text(clean(note.text, 400), style="warning") for note in warnings[:MENTIONED]]
-    yield from labelled("note", entries + _rest(len(warnings) - MENTIONED), display.width)
+    yield from labelled("note", entries + rest(len(warnings) - MENTIONED), display.width)
 
 
 def confidence_text(confidence: float, glyphs: Glyphs) -> Text:
@@ -292,7 +293,7 @@ def _spent_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
 def _considered_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     shown = CONSIDERED if answer.status == "answered" else CONSIDERED_IN_VAIN
     entries = considered(answer.alternatives[:shown], answer.sql or "", display)
-    entries += _rest(len(answer.alternatives) - shown)
+    entries += rest(len(answer.alternatives) - shown)
     yield from labelled("considered", entries, display.width)
 
 
@@ -339,10 +340,6 @@ def _words(share: float) -> tuple[str, str]:
     if share >= 0.25:
         return "doubtful; check the SQL", "fair"
     return "a guess; check the SQL", "bad"
-
-
-def _rest(count: int) -> list[Text]:
-    return [Text(f"and {count} more", style="quiet")] if count > 0 else []
 
 
 SAID = 400

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from sqlwright.boundary.text import duration
 from sqlwright.cli.terminal.console import UNLIMITED
-from sqlwright.cli.terminal.layout import indented, labelled, shorten, wrapped
+from sqlwright.cli.terminal.layout import indented, labelled, rest, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import (
@@ -121,8 +121,7 @@ def _values(state: State, display: DisplayOptions) -> Iterator[Text]:
         line = Text.assemble((f"{match.score:4.2f}  ", "quiet"))
         line.append_text(value_line(match, display.glyphs))
         yield from wrapped(line, display.width - 2, hang=6)
-    if len(state.values) > LINKS:
-        yield Text.assemble((f"and {len(state.values) - LINKS} more", "quiet"))
+    yield from rest(len(state.values) - LINKS)
 
 
 def _account(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
@@ -146,9 +145,7 @@ def _links(state: State, display: DisplayOptions) -> Iterator[Text]:
             Text.assemble((f"{score:4.2f}  ", "quiet"), (name, "name"))
             for name, score in names[:LINKS]
         ]
-        if len(names) > LINKS:
-            entries.append(Text.assemble((f"and {len(names) - LINKS} more", "quiet")))
-        yield from labelled(heading, entries, display.width - 2)
+        yield from labelled(heading, entries + rest(len(names) - LINKS), display.width - 2)
 
 
 def _candidates(
@@ -174,8 +171,7 @@ def _candidates(
         yield from wrapped(head, display.width - 2, hang=3)
         yield from _sql_within(candidate, display)
         yield from _history(candidate, display)
-    if len(candidates) > CANDIDATES:
-        yield Text.assemble((f"and {len(candidates) - CANDIDATES} more", "quiet"))
+    yield from rest(len(candidates) - CANDIDATES)
 
 
 def _sql_within(candidate: Candidate, display: DisplayOptions) -> Iterator[Text]:
@@ -219,8 +215,7 @@ def _tests(tests: Sequence[UnitTest], display: DisplayOptions) -> Iterator[Text]
         line = Text.assemble((f"{number}  ", "quiet"), clean(test.text, 400))
         yield from wrapped(line, display.width - 2, hang=3)
         yield from wrapped(Text(f"   {_passed(test)}", style="quiet"), display.width - 2, hang=2)
-    if len(tests) > CANDIDATES:
-        yield Text.assemble((f"and {len(tests) - CANDIDATES} more", "quiet"))
+    yield from rest(len(tests) - CANDIDATES)
 
 
 def _passed(test: UnitTest) -> str:
