@@ -212,25 +212,23 @@ def _narrowed(
         state = state.evolve(descriptions=())
     guess = int(2 * len(ranked) * max(allowed, 0) / size)  # a fair bound: fixed parts are in size
     least, most = FEWEST, max(min(len(ranked) - 1, guess), FEWEST)
+
+    def tried(count: int) -> Fitted:
+        shown = replace(portion, columns=min(count, len(ranked)))
+        messages = laid_out(shown, state.evolve(view=_shortened(state.view, ranked[:count])))
+        return made(messages, shown, fits=message_tokens(messages) <= allowed)
+
     best: Fitted | None = None
     for _ in range(MOST_TRIES):
         count = least if best is None and most <= least else (least + most) // 2
-        view = _shortened(state.view, ranked[:count])
-        shown = replace(portion, columns=min(count, len(ranked)))
-        messages = laid_out(shown, state.evolve(view=view))
-        if message_tokens(messages) <= allowed:
-            best = made(messages, shown, fits=True)
-            least = count + 1
+        one = tried(count)
+        if one.fits:
+            best, least = one, count + 1
         else:
             most = count - 1
         if least > most:
             break
-    if best is not None:
-        return best
-    shown = replace(portion, columns=min(FEWEST, len(ranked)))
-    view = _shortened(state.view, ranked[:FEWEST])
-    messages = laid_out(shown, state.evolve(view=view))
-    return made(messages, shown, fits=message_tokens(messages) <= allowed)
+    return best or tried(FEWEST)
 
 
 def _shortened(view: SchemaView, kept: Sequence[ColumnRef]) -> SchemaView:

@@ -32,6 +32,7 @@ MOST_WEIGHTS = 10**14
 """Weights of a model at most; no model has as many."""
 
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
+_WEIGHTS = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)([KMB])")
 
 
 async def told_of(service: Service) -> Told:
@@ -157,9 +158,5 @@ def _size(value: Any, *, most: int = 10**9) -> int:
 
 def _weights(value: Any) -> int:
     """A number of weights as Ollama writes it, such as 494.03M or 7.6B; 0 for what is none."""
-    written = re.fullmatch(
-        r"(\d{1,6}(?:\.\d{1,6})?)([KMB])", value if isinstance(value, str) else ""
-    )
-    return (
-        int(float(written[1]) * {"K": 10**3, "M": 10**6, "B": 10**9}[written[2]]) if written else 0
-    )
+    written = _WEIGHTS.fullmatch(value) if isinstance(value, str) else None
+    return int(float(written[1]) * 1_000 ** ("KMB".index(written[2]) + 1)) if written else 0

@@ -23,7 +23,6 @@ from sqlwright.steps.task import task
 from sqlwright.types import Candidate, Demonstration, State
 
 NAME = "generation.make_examples"
-BY_FEATURE, BY_COLUMN = "generation/examples_by_feature", "generation/examples_by_column"
 SECONDS = 10.0
 """Time for executing all of them; those it doesn't reach are left out."""
 _QUESTIONS = ("question", "input", "nl")
