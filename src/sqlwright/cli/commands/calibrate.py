@@ -76,8 +76,8 @@ def command(
             removed = session.calibrations.forget(recipe.recipe or "")
             screen.note(reset_line(session.calibrations.path, removed=removed), style="")
             return 0
-        with AskingProgress(screen) as progress:
-            fitted = calibrate(session, questions, out=out, progress=progress)
+        with TerminalBar(screen, "asking", MofNCompleteColumn()) as bar:
+            fitted = calibrate(session, questions, out=out, progress=bar.show)
         kept = session.calibrations if out is None else KeptCalibrations(out, given=True)
         of_recipe = [
             own.report for own in kept.all().values() if own.report.recipe == fitted.recipe
@@ -87,17 +87,6 @@ def command(
                 screen.note(line, style="")
         screen.note(clean(f"kept in {kept.path}", 400), style="")
     return 0
-
-
-class AskingProgress(TerminalBar):
-    """A bar on a terminal; nothing elsewhere. Called with the questions asked, and of how many."""
-
-    def __init__(self, screen: Screen) -> None:
-        super().__init__(screen, "asking", MofNCompleteColumn())
-
-    def __call__(self, done: int, of: int) -> None:
-        if self._bar:
-            self._bar.update(self._task, completed=done, total=of)
 
 
 def calibrated_lines(fitted: CalibrationReport) -> Iterator[str]:

@@ -130,9 +130,7 @@ class PreparationProgress(TerminalBar):
         if self._bar:
             room = max(self._screen.err.width - 34, 12)
             detail = shorten(f"{words} {clean(progress.detail, 200)}", room, self._screen.glyphs)
-            self._bar.update(
-                self._task, description=detail, completed=progress.done, total=progress.total
-            )
+            self.show(progress.done, progress.total, detail)
         elif progress.stage not in (self._stage, "done"):
             self._stage = progress.stage
             self._screen.note(words)

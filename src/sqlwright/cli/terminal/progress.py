@@ -29,7 +29,8 @@ from sqlwright.events import (
 
 
 class TerminalBar:
-    """A context that shows one task while it is open: words, a bar, then `column`."""
+    """A context that shows one task while it is open: words, a bar, then `column`. Nothing where
+    there is no terminal."""
 
     def __init__(self, screen: Screen, words: str, column: ProgressColumn) -> None:
         self._bar: Progress | None = None
@@ -56,6 +57,11 @@ class TerminalBar:
     ) -> None:
         if self._bar:
             self._bar.stop()
+
+    def show(self, done: float, of: float | None, words: str | None = None) -> None:
+        """Show how much is done, perhaps with other words."""
+        if self._bar:
+            self._bar.update(self._task, description=words, completed=done, total=of)
 
 
 _WORDS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from string import ascii_uppercase
 from typing import Any, Literal
 
@@ -81,7 +81,7 @@ class StageCost:
     @property
     def usage(self) -> Usage:
         """Likewise."""
-        return _total(step.usage for step in self.steps)
+        return reduce(plus, (step.usage for step in self.steps), Usage())
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,10 +296,3 @@ def _stages(answer: Answer) -> tuple[StageCost, ...]:
 def _stage(step: str) -> Stage:
     begins = step.partition(".")[0]
     return next((stage for stage in STAGES if stage == begins), "other")
-
-
-def _total(usages: Iterable[Usage]) -> Usage:
-    total = Usage()
-    for used in usages:
-        total = plus(total, used)
-    return total

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, get_args
 
-from sqlwright.boundary.text import money, percent
+from sqlwright.boundary.text import counted, money, percent
 from sqlwright.presentation.answer import cell_to_text
 from sqlwright.presentation.sureness import agreement_words, basis_lines
 from sqlwright.types import Candidate, ColumnExamples, ExecutionResult, SubQuestion, Usage
@@ -137,15 +137,15 @@ def linked_words(linked: Linked, of_tables: int) -> str:
     """The share of the schema that was left to see."""
     columns = len(linked.columns) + linked.brief + linked.hidden
     if not linked.narrowed:
-        return f"the whole schema: {_some(of_tables, 'table')}, {_some(columns, 'column')}"
+        return f"the whole schema: {counted(of_tables, 'table')}, {counted(columns, 'column')}"
     rest = [
         f"{count:,} {how}"
         for count, how in ((linked.brief, "in brief"), (linked.hidden, "left out"))
         if count
     ]
     return (
-        f"{len(linked.tables)} of {_some(of_tables, 'table')}, "
-        f"{len(linked.columns):,} of {_some(columns, 'column')} ({', '.join(rest)})"
+        f"{len(linked.tables)} of {counted(of_tables, 'table')}, "
+        f"{len(linked.columns):,} of {counted(columns, 'column')} ({', '.join(rest)})"
     )
 
 
@@ -176,7 +176,7 @@ def result_words(result: ExecutionResult | None) -> str:
     if len(result.rows) == len(result.columns) == 1 and not result.truncated:
         return cell_to_text(result.rows[0][0], limit=VALUE)
     least = "at least " if result.truncated else ""
-    return f"{least}{_some(len(result.rows), 'row')} of {_some(len(result.columns), 'column')}"
+    return f"{least}{counted(len(result.rows), 'row')} of {counted(len(result.columns), 'column')}"
 
 
 def share_words(one: ComparedRecipe, cluster: Cluster) -> str:
@@ -271,7 +271,3 @@ def query_words(alike: Sequence[Candidate]) -> str:
 def steps_words(cost: StageCost) -> list[str]:
     """The steps of a stage, with the number of their runs."""
     return [f"{one.step} × {one.runs}" if one.runs > 1 else one.step for one in cost.steps]
-
-
-def _some(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
