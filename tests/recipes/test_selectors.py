@@ -27,7 +27,7 @@ from tests.scripted import scripted_models
 
 QUESTION = "How many customers and orders are there for each city?"
 FEW = (
-    "samples.count=3",
+    "samples.count=6",
     "generation.direct.sampling.temperature=0.7",
     "second_opinion.enabled=false",
 )
@@ -114,7 +114,7 @@ def test_any_selector_ends_any_recipe(
     asked = {step for step, _ in model.requests if step.startswith("selection.")}
     named = {next(iter(one)) if isinstance(one, dict) else one for one in SELECTORS[selector]}
     assert asked <= named
-    assert len(groups) > 1 or "samples.count=3" not in fewer(recipe)
+    assert len(groups) > 1 or "samples.count=6" not in fewer(recipe)
     if len(groups) > 1 and selector in ASKING:
         assert named == asked
 
