@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -211,12 +212,15 @@ def _several(
                 folder,
                 seeds,
                 progress=lambda name: Counter(screen, spinner, dataset.rule, name),
-                notice=lambda line: screen.note(clean(line, 400), style="warning"),
+                notice=partial(_noticed, screen),
             )
             lines, ended = seed_lines(summary), [left_unasked(one) for one in summary["runs"]]
         else:
             summary = estimate(
-                dataset, settings, progress=Counter(screen, spinner, dataset.rule, "sample")
+                dataset,
+                settings,
+                progress=Counter(screen, spinner, dataset.rule, "sample"),
+                notice=partial(_noticed, screen),
             )
             lines, ended = estimate_lines(summary), []
     if as_json:
@@ -251,6 +255,11 @@ def _chosen(
     return chosen
 
 
+def _noticed(screen: Screen, line: str) -> None:
+    """Show what a run says of its data."""
+    screen.note(clean(line, 400), style="warning")
+
+
 def measure(
     screen: Screen,
     dataset: Dataset,
@@ -272,7 +281,7 @@ def measure(
             settings,
             folder if folder is not None else Path(temporary),
             progress=Counter(screen, spinner, dataset.rule),
-            notice=lambda line: screen.note(clean(line, 400), style="warning"),
+            notice=partial(_noticed, screen),
         )
         kept = folder if isinstance(folder, Path) else Path(temporary)
         left = left_unasked(summary)
