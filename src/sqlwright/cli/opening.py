@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlwright.cli.terminal.text import clean
 from sqlwright.errors import Cancelled, ModelUnavailable
 from sqlwright.types import Answer, State, Turn
 
@@ -50,7 +49,7 @@ def settled(*groups: Flags, max_rows: int | None = None, **more: object) -> Sett
     flags = {name: value for group in groups for name, value in group.flags().items()} | more
     settings = load_settings(flags, environ=os.environ, folder=Path.cwd())
     for note in settings.notes:
-        Screen.open().note(clean(note, 1_000), style="warning")
+        Screen.open().warn(note, 1_000)
     if max_rows is not None and max_rows > settings.limits.rows:
         settings = replace(settings, limits=replace(settings.limits, rows=max_rows))
     return settings
@@ -77,7 +76,7 @@ def note_destinations(screen: Screen, *settings: Settings, allow_code: bool = Fa
 
     told = [text for one in settings for text in remote_destinations(one, allow_code=allow_code)]
     for leaving in dict.fromkeys(told):
-        screen.note(clean(leaving, 400), style="warning")
+        screen.warn(leaving)
 
 
 def opener(

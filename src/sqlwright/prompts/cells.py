@@ -107,10 +107,9 @@ def _cut(shown: list[str]) -> str:
 
 
 def render_sql(candidate: Candidate, question: Question) -> Text:
-    """The query, or what its author says in place of one. What may come from the data in it has
-    the origin of a stored value: a constant
-    with a stored value it rests on, and in a query of our own each constant that neither the user
-    nor a model wrote."""
+    """The query, or what its author says in place of one. What may come from the data in it has the
+    origin of a stored value: a constant with a stored value it rests on, and in a query of our own
+    each constant that neither the user nor a model wrote."""
     if candidate.declined:
         said = Span(flat(candidate.declined), "model")
         return Text((Span(DECLINED, "template"), said, Span(IS_RIGHT, "template")))

@@ -36,8 +36,6 @@ _BEFORE_NAMES = frozenset(
     between in like""".split()  # noqa: SIM905
 )
 """Words and marks after which a word that the engine reserves can only be a name."""
-
-
 _NOTHING = (None, exp.true())
 """Conditions of joins that join every row with every other."""
 

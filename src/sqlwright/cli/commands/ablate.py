@@ -138,7 +138,7 @@ def compare(
             settings,
             folder,
             progress=lambda name: Counter(screen, spinner, dataset.rule, name),
-            notice=lambda line: screen.note(clean(line, 400), style="warning"),
+            notice=screen.warn,
         )
     if as_json:
         write_result(to_json(table, indent=2) + "\n")

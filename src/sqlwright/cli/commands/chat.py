@@ -209,7 +209,7 @@ class Conversation:
         if alone:
             self._screen.note(clean(alone, 100))
         for note in self._session.workspace.notes:
-            self._screen.note(clean(note, 400), style="warning")
+            self._screen.warn(note)
             self._shown_notes.add(note)
 
     def repeat(self, line: str) -> None:

@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -212,7 +211,7 @@ def _several(
                 folder,
                 seeds,
                 progress=lambda name: Counter(screen, spinner, dataset.rule, name),
-                notice=partial(_noticed, screen),
+                notice=screen.warn,
             )
             lines, ended = seed_lines(summary), [left_unasked(one) for one in summary["runs"]]
         else:
@@ -220,7 +219,7 @@ def _several(
                 dataset,
                 settings,
                 progress=Counter(screen, spinner, dataset.rule, "sample"),
-                notice=partial(_noticed, screen),
+                notice=screen.warn,
             )
             lines, ended = estimate_lines(summary), []
     if as_json:
@@ -255,11 +254,6 @@ def _chosen(
     return chosen
 
 
-def _noticed(screen: Screen, line: str) -> None:
-    """Show what a run says of its data."""
-    screen.note(clean(line, 400), style="warning")
-
-
 def measure(
     screen: Screen,
     dataset: Dataset,
@@ -281,7 +275,7 @@ def measure(
             settings,
             folder if folder is not None else Path(temporary),
             progress=Counter(screen, spinner, dataset.rule),
-            notice=partial(_noticed, screen),
+            notice=screen.warn,
         )
         kept = folder if isinstance(folder, Path) else Path(temporary)
         left = left_unasked(summary)

@@ -24,7 +24,7 @@ from sqlwright.cli.terminal.layout import labelled, rest
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.typed import measuring, options
-from sqlwright.cli.typed.measuring import GateOptions
+from sqlwright.cli.typed.measuring import GateOptions, note_left_out
 from sqlwright.cli.typed.target import default_database
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.database import open_database
@@ -311,8 +311,7 @@ def examined(
             functions=settings.functions_for(url) or None,
         )  # fmt: skip
 
-    for line in dataset.left_out:
-        screen.note(clean(line, 400), style="warning")
+    note_left_out(screen, dataset)
     with Spinner(screen, "examining the questions") as spinner:
         return list(
             Lint(dataset, opened, readings, settings.max_scan).faults(

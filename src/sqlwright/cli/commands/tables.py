@@ -114,7 +114,7 @@ def show_tables(
     elif page is None:
         screen.show(tables_lines(screen, filled, name, out))
     for note in filled.notes:
-        screen.note(clean(note, 400), style="warning")
+        screen.warn(note)
     return 0
 
 

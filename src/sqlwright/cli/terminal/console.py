@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.text import Text
 from rich.theme import Theme
 
+from sqlwright.cli.terminal.text import clean
+
 STYLES = {
     "label": "dim",
     "quiet": "dim",
@@ -113,6 +115,10 @@ class Screen:
             width = max(20, self.err.width)
             lines = wrap(message, width, break_long_words=False, break_on_hyphens=False)
         self.say(Text(line, style=style) for line in lines)
+
+    def warn(self, message: str, limit: int = 400) -> None:
+        """Print a warning, of which so many characters are shown."""
+        self.note(clean(message, limit), style="warning")
 
 
 def write_result(text: str) -> None:

@@ -13,7 +13,6 @@ import typer
 
 from sqlwright.boundary.text import readable
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import default_database
 
@@ -376,7 +375,7 @@ def usual_database(named: str | None) -> str | None:
 def note_left_out(screen: Screen, dataset: Dataset) -> None:
     """Say which questions the loader left out."""
     for line in dataset.left_out:
-        screen.note(clean(line, 400), style="warning")
+        screen.warn(line)
 
 
 def check_folder(out: Path, *, resume: bool) -> Path:

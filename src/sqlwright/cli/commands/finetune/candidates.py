@@ -137,7 +137,7 @@ def sample_candidates(
     with noted_interrupt(screen), Spinner(screen, "loading the models") as spinner:
         report = sample(plan, opened, progress=Telling(screen, spinner).questions)
     for line in report.unopened:
-        screen.note(clean(line, 400), style="warning")
+        screen.warn(line)
     if as_json:
         header = plan.header.model_dump(mode="json", exclude={"folded", "trained_on"})
         data = {"out": str(plan.out), **header, **asdict(report)}

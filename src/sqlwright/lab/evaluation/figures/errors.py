@@ -16,8 +16,8 @@ SPLIT = ("right", "not_chosen", "none_right", "gold_doubtful")
 class Errors(Family):
     """Classes and origins of wrong answers.
 
-    Classes and origins are shares of the wrong answers; the split is of all
-    questions, those whose gold query doesn't run included.
+    Classes and origins are shares of the wrong answers; the split is of all questions, those whose
+    gold query doesn't run included.
     """
 
     of_all = True
