@@ -55,8 +55,8 @@ class Seen:
         """Authors (models, each with its prompts) most of whose samples give the chosen result, and
         all that wrote a query that runs."""
         by_author: defaultdict[str, list[Candidate]] = defaultdict(list)
-        for one in self.state.candidates:
-            if not one.goal and valid(one):
+        for one in self.state.for_question:
+            if valid(one):
                 by_author[one.writer].append(one)
         agreeing = 0
         for written in by_author.values():

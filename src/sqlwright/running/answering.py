@@ -344,8 +344,7 @@ def _failure(
 def _alternatives(state: State) -> tuple[Candidate, ...]:
     """One candidate for each other result, the surest first."""
     chosen = state.selected
-    ours = [candidate for candidate in state.candidates if not candidate.goal]
-    ours.sort(key=lambda candidate: -(candidate.confidence or candidate.share or 0.0))
+    ours = sorted(state.for_question, key=lambda one: -(one.confidence or one.share or 0.0))
     first = [] if chosen is None else [chosen]
     groups = pool.group_by_result([*first, *ours])
     if chosen is not None and pool.valid(chosen):

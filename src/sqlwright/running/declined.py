@@ -48,8 +48,7 @@ def _said(state: State) -> str:
 
 def _replies(state: State) -> int:
     """Replies of language models with a query for the question or a decline."""
-    ours = (one for one in state.candidates if not one.goal)
-    wrote = sum(author_of(one, state) == "language_model" for one in ours)
+    wrote = sum(author_of(one, state) == "language_model" for one in state.for_question)
     return wrote + len(state.declines)
 
 

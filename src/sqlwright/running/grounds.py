@@ -26,7 +26,7 @@ def author_of(chosen: Candidate, state: State) -> Author:
 
 def basis_of(state: State, chosen: Candidate) -> Basis:
     """The grounds where nothing was fitted to say how probable the answer is."""
-    ours = [candidate for candidate in state.candidates if not candidate.goal]
+    ours = state.for_question
     known = state.basis or Basis("none", 0, len(ours) + len(state.declines))
     if any(note.kind == "mended" for note in chosen.warnings):
         mended = Sign("machine_check", "the query failed as it was written, and was mended", False)

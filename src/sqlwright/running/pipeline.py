@@ -119,7 +119,7 @@ class _Progress:
 
 def _with_best_selected(state: State, context: Context, error: SqlwrightError) -> State:
     """The state with its best candidate selected, executed if there is a moment left for it."""
-    ranked = pool.rank(candidate for candidate in state.candidates if not candidate.goal)
+    ranked = pool.rank(state.for_question)
     if state.selected is not None or state.refusal is not None or not ranked:
         return state
     if not any(pool.valid(candidate) for candidate in ranked):

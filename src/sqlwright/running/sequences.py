@@ -52,8 +52,7 @@ class StandIn(combinators.Sequence):
         return super().reads | {"candidates"}
 
     def __call__(self, state: State, context: Context) -> State:
-        ours = any(not one.goal for one in state.candidates)
-        if ours or state.declines or state.refusal is not None:
+        if state.for_question or state.declines or state.refusal is not None:
             return state
         if not context.run.stand_in:
             return state.warn("stand_in", FORBIDDEN)
@@ -124,7 +123,7 @@ def _told(state: State, number: int, total: int) -> State:
 
 def _whole(state: State) -> State:
     """The state without the queries for a part of the conditions; a note where that leaves none."""
-    kept = tuple(candidate for candidate in state.candidates if not candidate.goal)
+    kept = state.for_question
     declines = [one for one in state.declines if not one.goal]
     if not kept and not declines:
         declines = [replace(one, goal="") for one in state.declines]

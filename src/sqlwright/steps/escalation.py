@@ -9,7 +9,7 @@ queries agree on it more than theirs is sure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -214,7 +214,7 @@ def _entered(
 def _rivals(state: State) -> tuple[Candidate, ...]:
     """The candidates that a model's are tested beside: the best of each probable result of the
     embedded models, and what a model wrote."""
-    own = [one for one in _whole(state) if not one.by_model and one.confidence is not None]
+    own = [one for one in state.for_question if not one.by_model and one.confidence is not None]
     taken = "" if state.selected is None else state.selected.id
     own.sort(key=lambda one: (-(one.confidence or 0.0), one.id != taken))
     best = {group.best.id for group in group_by_result(own)[:RIVALS]}
@@ -225,7 +225,7 @@ def _unchanged(state: State, after: State) -> State:
     """The state after a tier without a query that runs: what was chosen stays. Where nothing was,
     the error of the model's query is the answer."""
     return after.evolve(
-        selected=state.selected or next(iter(rank(_whole(after))), None),
+        selected=state.selected or next(iter(rank(after.for_question)), None),
         confidence=state.confidence,
         basis=state.basis,
         measures=state.measures,
@@ -251,8 +251,8 @@ def _chosen(
     another. Of one result the embedded models' query is taken, whose words and values are known,
     unless that has a fault and the model's has none.
     """
-    written = [one for one in _whole(state) if one.by_model]
-    own = [one for one in _whole(state) if not one.by_model]
+    written = [one for one in state.for_question if one.by_model]
+    own = [one for one in state.for_question if not one.by_model]
     groups, of = group_by_result([*own, *rank(written)]), len(written) + len(state.declines)
     parts = {
         one.id: sum(each.by_model for each in group.candidates) / (of + 1)
@@ -286,7 +286,7 @@ def _chosen(
         measures={**first.state.measures, BELIEF: first.odds(best), STAYS: float(stays)},
     )
     chosen = {one.id for one in best.candidates}
-    earlier = sum(one.by_model and one.id in chosen for one in _whole(before))
+    earlier = sum(one.by_model and one.id in chosen for one in before.for_question)
     known = earlier or (before.selected is not None and before.selected.id in chosen)
     return after, bool(known) and votes > earlier
 
@@ -309,9 +309,4 @@ def _support(group: ResultGroup, first: _Local, of: int) -> tuple[bool, float, b
 
 def _running(state: State) -> int:
     """The number of a model's queries that run."""
-    return sum(one.by_model and valid(one) for one in _whole(state))
-
-
-def _whole(state: State) -> Sequence[Candidate]:
-    """The candidates for the whole question."""
-    return [one for one in state.candidates if not one.goal]
+    return sum(one.by_model and valid(one) for one in state.for_question)

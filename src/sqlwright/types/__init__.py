@@ -433,6 +433,11 @@ class State:
             return self.sub_questions[self.sub_question - 1].text
         return ""
 
+    @property
+    def for_question(self) -> tuple[Candidate, ...]:
+        """The candidates for the question as a whole, without those for sub-questions."""
+        return tuple(one for one in self.candidates if not one.goal)
+
     def evolve(self, **changes: Any) -> State:
         """A copy with some fields replaced."""
         return replace(self, **changes)

@@ -35,7 +35,7 @@ class CriticSelection(Step):
     )
 
     def __call__(self, state: State, context: Context) -> State:
-        ours = [candidate for candidate in state.candidates if not candidate.goal]
+        ours = state.for_question
         ran = [candidate for candidate in ours if valid(candidate)]
         if not ran:
             return state.evolve(selected=rank(ours)[0]) if ours else state

@@ -156,7 +156,7 @@ def _view(state: State) -> list[Text]:
 
 def _listed(state: State, *, grouped: bool) -> list[Listed]:
     """The queries in the order of their numbers."""
-    ours = [one for one in state.candidates if not one.goal]
+    ours = state.for_question
     if not grouped:
         return [(one, [other for other in ours if _alike(one, other)]) for one in deduplicate(ours)]
     groups = group_by_result(rank(ours))
@@ -279,7 +279,7 @@ def _few(number: int) -> str:
 
 def _candidates(state: State) -> Text:
     """The numbers of queries: written, different, and by what came of them."""
-    ours = [candidate for candidate in state.candidates if not candidate.goal]
+    ours = state.for_question
     declined = f"; {len(state.declines)} declined" if state.declines else ""
     if not ours:
         return plain_text(f"0{declined}")

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlwright.candidates import ResultGroup, group_by_result, rank
-from sqlwright.types import Basis, Candidate, State
+from sqlwright.types import Basis, State
 
 
 def clusters(state: State) -> tuple[ResultGroup, ...]:
     """The candidates that ran, by their results; those with rows first, then as their authors
     rank them; then the declines as one group. Sub-queries and candidates in error take no part."""
-    ran, declined = group_by_result(rank(_whole(state))), tuple(state.declines)
+    ran, declined = group_by_result(rank(state.for_question)), tuple(state.declines)
     return (*ran, ResultGroup(declined)) if declined else ran
 
 
@@ -29,9 +29,9 @@ def select(
     candidate orders the others. For it a cluster counts with its size times the best share in it,
     and an answer that nobody wrote counts as one more candidate.
     """
-    of = len(_whole(state)) + len(state.declines)
+    of = len(state.for_question) + len(state.declines)
     if not groups:
-        ours = rank(_whole(state))
+        ours = rank(state.for_question)
         basis = Basis("none", 0, of)
         return state.evolve(selected=ours[0], confidence=None, basis=basis) if ours else state
     did = {c.id: 1.0 if shares is None else shares[c.id] for g in groups for c in g.candidates}
@@ -58,9 +58,5 @@ def select(
 
 def chosen(state: State) -> bool:
     """True if one is selected, of all that ran."""
-    ran = (one for group in group_by_result(_whole(state)) for one in group.candidates)
+    ran = (one for group in group_by_result(state.for_question) for one in group.candidates)
     return state.selected is not None and all(one.share is not None for one in ran)
-
-
-def _whole(state: State) -> list[Candidate]:
-    return [candidate for candidate in state.candidates if not candidate.goal]

@@ -152,8 +152,8 @@ def _rivals(
 ) -> Iterator[ResultGroup]:
     """The candidates of each other result that is likely enough, the likeliest result first."""
     ours = [
-        one for one in state.candidates
-        if not one.goal and valid(one) and not one.vetoes and weight[one.id] >= least
+        one for one in state.for_question
+        if valid(one) and not one.vetoes and weight[one.id] >= least
         and not _leaves_out(one.account, chosen.account)
     ]  # fmt: skip
     ours.sort(key=lambda one: -weight[one.id])

@@ -209,7 +209,7 @@ class MultiSample(JudgingStep):
     def variables(self, heat: Heat, state: State, portion: Portion) -> dict[str, Any]:
         """The queries with the first rows of their results, and what failed."""
         rows = math.ceil(self.rows * portion.listed)
-        wrong = (c for c in state.candidates if not c.goal and c.result and not c.result.ok)
+        wrong = (c for c in state.for_question if c.result and not c.result.ok)
         failed = list(deduplicate(wrong))[:ERRORS]
         return {
             "queries": self._laid_out([one.candidate for one in heat], rows, state),

@@ -23,7 +23,7 @@ class FirstValid(Step):
     writes: ClassVar[frozenset[str]] = frozenset({"selected"})
 
     def __call__(self, state: State, context: Context) -> State:
-        ours = (candidate for candidate in state.candidates if not candidate.goal)
+        ours = state.for_question
         ranked = rank((*ours, *state.declines))
         return state.evolve(selected=ranked[0]) if ranked else state
 

@@ -268,7 +268,7 @@ def second_reading(session: Session, gold: Candidate, question: str, evidence: s
     """
     _, state = session.run(question, evidence=evidence)
     weighed = Trust(session.models).weighed(state, session.workspace.schema)
-    alike = [one for one in weighed.candidates if not one.goal and same_result(one, gold)]
+    alike = [one for one in weighed.for_question if same_result(one, gold)]
     twin = max(alike, key=_weight, default=None)
     if twin is None:
         return ""

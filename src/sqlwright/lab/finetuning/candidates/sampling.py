@@ -225,7 +225,7 @@ def candidates_of(session: Session, question: str, evidence: str = "") -> Sequen
             ended.set()
 
     _, state = session.run(question, evidence=evidence, on_event=listen, cancelled=ended)
-    return [one for one in state.candidates if not one.goal]
+    return list(state.for_question)
 
 
 def _model(plan: SamplingPlan, candidate: Candidate) -> str:
