@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,6 +41,12 @@ def build_database(script: Path, path: Path) -> Path:
     finally:
         connection.close()
     return path
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C interrupt, as tests send it: what a shell starts with `&` ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
